@@ -1,0 +1,88 @@
+package hub
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// final marks an error that trying again would not cure.
+type final struct{ error }
+
+func (f final) Unwrap() error { return f.error }
+
+// later is a refusal for now, with the server's own wish for a pause (0 for none).
+type later struct {
+	error
+	pause time.Duration
+}
+
+const (
+	maxTries = 8                // failures in a row without one new byte
+	maxPause = 60 * time.Second // between two tries
+)
+
+// refusal turns a status that is not a success into an error: final for what will not change, later
+// for what may.
+func refusal(resp *http.Response, what string) error {
+	if resp.StatusCode < 300 {
+		return nil
+	}
+	io.CopyN(io.Discard, resp.Body, 64<<10)
+	switch code := resp.StatusCode; {
+	case code == http.StatusUnauthorized:
+		return final{fmt.Errorf("%s: the Hub asks for a token (put one into HF_TOKEN or log in with hf auth login)", what)}
+	case code == http.StatusForbidden:
+		return final{fmt.Errorf("%s: this token may not read it; a gated repository has to be agreed to on its page first", what)}
+	case code == http.StatusNotFound:
+		return final{fmt.Errorf("%s: not found on %s", what, resp.Request.URL.Host)}
+	case code == http.StatusRequestedRangeNotSatisfiable:
+		return final{fmt.Errorf("%s: the file on the server is shorter than announced", what)}
+	case code == http.StatusTooManyRequests || code == http.StatusRequestTimeout || code >= 500:
+		return later{fmt.Errorf("%s: the server says %s", what, resp.Status), retryAfter(resp)}
+	default:
+		return final{fmt.Errorf("%s: the server says %s", what, resp.Status)}
+	}
+}
+
+func retryAfter(resp *http.Response) time.Duration {
+	s, err := strconv.Atoi(resp.Header.Get("Retry-After"))
+	if err != nil || s < 0 {
+		return 0
+	}
+	return min(time.Duration(s)*time.Second, maxPause)
+}
+
+// patiently runs try until it succeeds, fails for good, or fails maxTries times.
+func (c *Client) patiently(ctx context.Context, try func() error) error {
+	for n := 0; ; n++ {
+		err := try()
+		if err == nil || ctx.Err() != nil {
+			return err
+		}
+		if _, ok := errors.AsType[final](err); ok || n+1 >= maxTries {
+			return err
+		}
+		if err := c.pause(ctx, n, err); err != nil {
+			return err
+		}
+	}
+}
+
+// pause waits before try n+1: the server's wish, else a doubling pause.
+func (c *Client) pause(ctx context.Context, n int, err error) error {
+	d := min(c.firstPause<<min(n, 10), maxPause)
+	if l, ok := errors.AsType[later](err); ok && l.pause > d {
+		d = l.pause
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}

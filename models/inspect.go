@@ -1,0 +1,79 @@
+package models
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Listing is what the files of a folder hold, for people. It is made even when the
+// folder cannot be run; Problem then says why.
+type Listing struct {
+	Name    string
+	Layout  string
+	Tensors []Listed
+	Problem error
+}
+
+// Listed is one stored tensor.
+type Listed struct {
+	File, Name, DType string
+	Shape             []int
+	Bytes             int64
+	Quant             string // "4-bit, group 64", or ""
+}
+
+// Inspect lists every tensor of a model folder, in file order.
+func Inspect(dir string) (*Listing, error) {
+	src := dirSource(dir)
+	names, err := src.names()
+	if err != nil {
+		return nil, err
+	}
+	l := &Listing{}
+	quant := map[string]string{}
+	f, err := Open(dir)
+	if err != nil {
+		l.Problem = err
+	} else {
+		l.Name, l.Layout = f.Name, f.Layout
+		for _, t := range f.tensors {
+			if t.Quant != nil {
+				quant[t.Name] = t.Quant.String()
+			}
+		}
+		if err := f.Close(); err != nil {
+			return nil, err
+		}
+	}
+	for _, n := range names {
+		if !strings.HasSuffix(n, ".safetensors") {
+			continue
+		}
+		if err := l.add(src, n, quant); err != nil && l.Problem == nil {
+			l.Problem = err
+		}
+	}
+	if len(l.Tensors) == 0 && l.Problem != nil {
+		return nil, l.Problem
+	}
+	return l, nil
+}
+
+func (l *Listing) add(src source, name string, quant map[string]string) (err error) {
+	b, err := src.weights(name)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, b.close()) }()
+	entries, _, err := parseHeader(b.name, b.data)
+	slices.SortStableFunc(entries, func(a, b entry) int { return int(min(1, max(-1, a.from-b.from))) })
+	for _, e := range entries {
+		l.Tensors = append(l.Tensors, Listed{name, e.name, e.dtype, e.shape, e.to - e.from, quant[e.name]})
+	}
+	return err
+}
+
+// String returns "4-bit, group 64".
+func (q *Quant) String() string { return fmt.Sprintf("%d-bit, group %d", q.Bits, q.Group) }
