@@ -74,8 +74,10 @@ func (c *Client) Fetch(ctx context.Context, cache Cache, r *Repo, report func(Pr
 	for _, f := range r.Files {
 		if Wanted(f) {
 			files = append(files, f)
-			missing += f.Size - cache.Arrived(r, f)
 		}
+	}
+	for _, f := range distinct(files) {
+		missing += f.Size - cache.Arrived(r, f)
 	}
 	if len(files) == 0 {
 		return "", fmt.Errorf("%s holds no model files", r.ID)
@@ -171,18 +173,23 @@ func (c *Client) ranges(ctx context.Context, r *Repo, p *part, m *meter) error {
 // whole is the way of servers that ignore ranges: one stream from the first byte, of which blocks that are there
 // already are passed over.
 func (c *Client) whole(ctx context.Context, r *Repo, p *part, m *meter) error {
-	return c.patiently(ctx, func() error {
+	return c.patiently(ctx, func() (bool, error) {
+		before := p.arrived()
 		resp, err := c.get(ctx, c.fileURL(r, p.file), "")
 		if err != nil {
-			return err
+			return false, err
 		}
 		defer resp.Body.Close()
 		if err := refusal(resp, p.file.Path); err != nil {
-			return err
+			return false, err
 		}
 		if resp.StatusCode != http.StatusOK {
-			return final{fmt.Errorf("%s: the server says %s to a plain request", p.file.Path, resp.Status)}
+			return false, final{fmt.Errorf("%s: the server says %s to a plain request", p.file.Path, resp.Status)}
 		}
-		return c.stream(ctx, resp, p, 0, len(p.j.done), m)
+		if n := resp.ContentLength; n >= 0 && n != p.file.Size {
+			return false, final{fmt.Errorf("%s: the server has %d bytes, the listing says %d: ask again later", p.file.Path, n, p.file.Size)}
+		}
+		err = c.stream(ctx, resp, p, 0, len(p.j.done), m)
+		return p.arrived() > before, err
 	})
 }

@@ -174,20 +174,20 @@ func (f File) check() error {
 func (c *Client) listing(ctx context.Context, id, revision string) ([]byte, error) {
 	at := fmt.Sprintf("%s/api/models/%s/revision/%s?blobs=true", c.Endpoint, id, url.PathEscape(revision))
 	var body []byte
-	err := c.patiently(ctx, func() error {
+	err := c.patiently(ctx, func() (bool, error) {
 		resp, err := c.get(ctx, at, "")
 		if err != nil {
-			return err
+			return false, err
 		}
 		defer resp.Body.Close()
 		if err := refusal(resp, id); err != nil {
-			return err
+			return false, err
 		}
 		body, err = io.ReadAll(io.LimitReader(resp.Body, maxListing+1))
 		if err == nil && len(body) > maxListing {
-			return final{fmt.Errorf("the listing of %s is longer than %d bytes", id, maxListing)}
+			return false, final{fmt.Errorf("the listing of %s is longer than %d bytes", id, maxListing)}
 		}
-		return err
+		return false, err
 	})
 	return body, err
 }

@@ -32,7 +32,7 @@ type sample struct {
 func newMeter(cache Cache, r *Repo, files []File, report func(Progress)) *meter {
 	m := &meter{cache: cache, repo: r, report: report, quit: make(chan struct{})}
 	m.now.Files = len(files)
-	for _, f := range files {
+	for _, f := range distinct(files) {
 		m.now.Total += f.Size
 		m.now.Done += cache.Arrived(r, f)
 	}
@@ -104,4 +104,17 @@ func (m *meter) restart() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.now.Done -= m.current.Size
+}
+
+// distinct leaves out files whose bytes another one of the list has too: they are one blob.
+func distinct(files []File) []File {
+	seen := map[string]bool{}
+	var out []File
+	for _, f := range files {
+		if !seen[f.Hash] {
+			seen[f.Hash] = true
+			out = append(out, f)
+		}
+	}
+	return out
 }

@@ -124,11 +124,14 @@ func (p *part) fail(err error) {
 	p.ready.Broadcast()
 }
 
-func (p *part) complete() bool {
+// arrived is the number of blocks that are in the file.
+func (p *part) arrived() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.j.count == len(p.j.done)
+	return p.j.count
 }
+
+func (p *part) complete() bool { return p.arrived() == len(p.j.done) }
 
 // follow hashes blocks in order until all are in or the part failed.
 func (p *part) follow() error {

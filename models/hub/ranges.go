@@ -2,7 +2,6 @@ package hub
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -12,36 +11,22 @@ import (
 // runBlocks is how much one request asks for: long enough that the round trip does not count.
 const runBlocks = 64
 
-// work asks for run after run of missing blocks. Failures in a row without a new block are counted; the last one ends
-// the fetch.
+// work asks for run after run of missing blocks until none is left to claim.
 func (c *Client) work(ctx context.Context, r *Repo, p *part, m *meter) error {
-	for fails := 0; ; {
-		from, to, ok := p.claim(runBlocks)
-		if !ok {
-			return nil
+	return c.patiently(ctx, func() (gained bool, err error) {
+		for {
+			from, to, ok := p.claim(runBlocks)
+			if !ok {
+				return gained, nil
+			}
+			got, err := c.fetchRun(ctx, r, p, from, to, m)
+			p.release(from, to)
+			gained = gained || got
+			if err != nil {
+				return gained, err
+			}
 		}
-		got, err := c.fetchRun(ctx, r, p, from, to, m)
-		p.release(from, to)
-		if err == nil {
-			fails = 0
-			continue
-		}
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		if _, ok := errors.AsType[final](err); ok {
-			return err
-		}
-		if got {
-			fails = 0
-		}
-		if fails++; fails >= maxTries {
-			return err
-		}
-		if err := c.pause(ctx, fails-1, err); err != nil {
-			return err
-		}
-	}
+	})
 }
 
 // fetchRun asks for blocks [from, to). got tells whether at least one whole block arrived.

@@ -57,23 +57,33 @@ func retryAfter(resp *http.Response) time.Duration {
 	return min(time.Duration(s)*time.Second, maxPause)
 }
 
-// patiently runs try until it succeeds, fails for good, or fails maxTries times.
-func (c *Client) patiently(ctx context.Context, try func() error) error {
-	for n := 0; ; n++ {
-		err := try()
-		if err == nil || ctx.Err() != nil {
+// patiently runs try until it succeeds, fails for good, or fails maxTries times in a row without having gained
+// anything.
+func (c *Client) patiently(ctx context.Context, try func() (gained bool, err error)) error {
+	for fails := 0; ; {
+		gained, err := try()
+		if err == nil {
+			return nil
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if gained {
+			fails = 0
+		}
+		if fails++; fails >= maxTries {
 			return err
 		}
-		if _, ok := errors.AsType[final](err); ok || n+1 >= maxTries {
+		if _, ok := errors.AsType[final](err); ok {
 			return err
 		}
-		if err := c.pause(ctx, n, err); err != nil {
+		if err := c.pause(ctx, fails-1, err); err != nil {
 			return err
 		}
 	}
 }
 
-// pause waits before try n+1: the server's wish, else a doubling pause.
+// pause waits after n+1 failures: the server's wish, else a doubling pause.
 func (c *Client) pause(ctx context.Context, n int, err error) error {
 	d := min(c.firstPause<<min(n, 10), maxPause)
 	if l, ok := errors.AsType[later](err); ok && l.pause > d {
