@@ -1,0 +1,228 @@
+// Package shelf knows which Clef models there are: on this disk, whole or not, and on the Hub. It says what each needs
+// and whether it fits. Models are recognised from their files, never from their names.
+package shelf
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"clefbar/models"
+	"clefbar/models/hub"
+)
+
+// State says what can be done with a model.
+type State uint8
+
+// The states.
+const (
+	Ready       State = iota // can be opened
+	Incomplete               // files are missing or cut: get the rest
+	NoHead                   // a chat backbone without Clef's decision head
+	Unsupported              // a model of a kind that this program cannot run
+	Broken                   // its files contradict each other or cannot be read
+)
+
+// String returns the word for people.
+func (s State) String() string {
+	return [...]string{"ready", "incomplete", "no head", "unsupported", "broken"}[s]
+}
+
+// Item is one model on this machine.
+type Item struct {
+	Name    string // short: the repository's or folder's
+	Repo    string // "owner/name" for one in the Hub's cache, else ""
+	Commit  string
+	Refs    []string // branches and tags that point at Commit
+	Dir     string
+	Layout  string // "bf16", "8-bit", "4-bit", …; "" when the files do not say
+	State   State
+	Problem error // why it is not Ready; a sentence for people
+
+	Vision      bool
+	DiskBytes   int64 // what its files take now
+	Missing     int64 // bytes to fetch, 0 when unknown
+	WeightBytes int64 // weights that a decision reads, in stored form
+	Need        Working
+}
+
+const maxConfig = 4 << 20
+
+// Scan finds every Clef-shaped model in the Hub's cache (all revisions) and in folders, each of which is a model or
+// holds models. Ready ones come first, then by name. A folder that cannot be read is an Item too.
+func Scan(ctx context.Context, cache hub.Cache, folders []string) ([]Item, error) {
+	var items []Item
+	repos, err := os.ReadDir(cache.Dir)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		items = append(items, Item{Name: filepath.Base(cache.Dir), Dir: cache.Dir, State: Broken, Problem: err})
+	}
+	for _, r := range repos {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if name, ok := strings.CutPrefix(r.Name(), "models--"); ok {
+			items = append(items, scanRepo(cache.Dir, r.Name(), strings.Replace(name, "--", "/", 1))...)
+		}
+	}
+	for _, dir := range folders {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		items = append(items, scanFolder(dir)...)
+	}
+	slices.SortStableFunc(items, func(a, b Item) int {
+		if a.State != b.State {
+			return int(a.State) - int(b.State)
+		}
+		return strings.Compare(a.Name+a.Commit, b.Name+b.Commit)
+	})
+	return items, nil
+}
+
+func scanRepo(cache, folder, repo string) (items []Item) {
+	snapshots := filepath.Join(cache, folder, "snapshots")
+	commits, err := os.ReadDir(snapshots)
+	if err != nil {
+		return nil
+	}
+	refs := readRefs(filepath.Join(cache, folder, "refs"))
+	for _, c := range commits {
+		dir := filepath.Join(snapshots, c.Name())
+		if !clefShaped(dir) {
+			continue
+		}
+		i := look(dir)
+		i.Name, i.Repo, i.Commit, i.Refs = repo[strings.IndexByte(repo, '/')+1:], repo, c.Name(), refs[c.Name()]
+		items = append(items, i)
+	}
+	return items
+}
+
+// scanFolder lists dir when it is a model, else the models in its subfolders. A person who adds a folder is told about
+// everything in it that looks like a model, also about what cannot run.
+func scanFolder(dir string) (items []Item) {
+	if clefShaped(dir) {
+		return []Item{look(dir)}
+	}
+	subs, err := os.ReadDir(dir)
+	if err != nil {
+		return []Item{{Name: filepath.Base(dir), Dir: dir, State: Broken, Problem: err}}
+	}
+	for _, s := range subs {
+		sub := filepath.Join(dir, s.Name())
+		if st, err := os.Stat(sub); err == nil && st.IsDir() && clefShaped(sub) {
+			items = append(items, look(sub))
+		}
+	}
+	if items == nil {
+		i := look(dir)
+		items = []Item{i}
+	}
+	return items
+}
+
+// clefShaped tells from the files whether dir may be a Clef model: a head, or a backbone of the right type, or a GGUF
+// that says so.
+func clefShaped(dir string) bool {
+	for _, name := range []string{"joint_head.safetensors", "joint_head_config.json"} {
+		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
+			return true
+		}
+	}
+	if gguf, _ := filepath.Glob(filepath.Join(dir, "*.gguf")); len(gguf) > 0 {
+		return slices.ContainsFunc(gguf, clefGGUF)
+	}
+	var c struct {
+		Type string `json:"model_type"`
+		Text struct {
+			Type string `json:"model_type"`
+		} `json:"text_config"`
+	}
+	f, err := os.Open(filepath.Join(dir, "config.json"))
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	if b, err := io.ReadAll(io.LimitReader(f, maxConfig)); err != nil || json.Unmarshal(b, &c) != nil {
+		return false
+	}
+	return slices.Contains([]string{"qwen3_5", "qwen3_5_text", "clef"}, c.Type) || c.Text.Type == "qwen3_5_text"
+}
+
+// clefGGUF looks for the architecture near the start of a GGUF file.
+func clefGGUF(name string) bool {
+	f, err := os.Open(name)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	b := make([]byte, 4096)
+	n, _ := io.ReadFull(f, b)
+	head := string(b[:n])
+	return strings.HasPrefix(head, "GGUF") && (strings.Contains(head, "clef") || strings.Contains(head, "qwen35"))
+}
+
+// look opens the model in dir and says what it found. Weights are mapped and not read.
+func look(dir string) Item {
+	i := Item{Name: filepath.Base(dir), Dir: dir, DiskBytes: diskBytes(dir)}
+	f, err := models.Open(dir)
+	if err != nil {
+		i.State, i.Missing, i.Problem = judge(err)
+		return i
+	}
+	defer f.Close()
+	if f.Card.Name != "" {
+		i.Name = f.Card.Name
+	}
+	i.Layout, i.Vision, i.DiskBytes = f.Layout, f.Vision(), f.DiskBytes
+	i.WeightBytes, i.Need = weightBytes(dir), workingSet(f)
+	return i
+}
+
+func judge(err error) (State, int64, error) {
+	e, ok := errors.AsType[*models.Error](err)
+	if !ok {
+		return Broken, 0, err
+	}
+	switch e.Kind {
+	case models.Incomplete:
+		return Incomplete, e.Bytes, err
+	case models.NoHead:
+		return NoHead, 0, err
+	case models.Unsupported, models.NotFound:
+		return Unsupported, 0, err
+	default:
+		return Broken, 0, err
+	}
+}
+
+// diskBytes adds up the files of dir, following the cache's links.
+func diskBytes(dir string) (n int64) {
+	names, _ := os.ReadDir(dir)
+	for _, e := range names {
+		if st, err := os.Stat(filepath.Join(dir, e.Name())); err == nil && st.Mode().IsRegular() {
+			n += st.Size()
+		}
+	}
+	return n
+}
+
+func readRefs(dir string) map[string][]string {
+	refs := map[string][]string{}
+	filepath.WalkDir(dir, func(p string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return nil
+		}
+		if b, err := os.ReadFile(p); err == nil && len(b) < 128 {
+			name, _ := filepath.Rel(dir, p)
+			refs[strings.TrimSpace(string(b))] = append(refs[strings.TrimSpace(string(b))], filepath.ToSlash(name))
+		}
+		return nil
+	})
+	return refs
+}
