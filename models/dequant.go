@@ -97,3 +97,12 @@ func half(h uint16) float32 {
 	}
 	return math.Float32frombits(sign | (exp+112)<<23 | frac<<13)
 }
+
+// FromFloats makes an F32 tensor that holds values.
+func FromFloats(name string, shape []int, values []float32) Tensor {
+	data := make([]byte, 4*len(values))
+	for i, v := range values {
+		binary.LittleEndian.PutUint32(data[4*i:], math.Float32bits(v))
+	}
+	return Tensor{Name: name, DType: F32, Shape: shape, Data: data}
+}

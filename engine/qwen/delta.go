@@ -1,0 +1,62 @@
+package qwen
+
+import "clefbar/engine/backend"
+
+// deltaRule adds the gated delta part of layer i to x (clef.md 4.4, 4.5), block
+// after block: the convolution's history and the state carry over.
+func (m *Model) deltaRule(i int, x backend.Buffer, prefix, keep *Prefix, s *scratch) {
+	l := &m.layers[i]
+	d := l.delta
+	history, state := m.deltaState(i, prefix, x.Rows() > blockRows || keep != nil)
+	for from := 0; from < x.Rows(); from += blockRows {
+		part := x.Slice(from, min(from+blockRows, x.Rows()))
+		n := part.Rows()
+		h, qkv, z := s.normed.Slice(0, n), s.qkv.Slice(0, n), s.z.Slice(0, n)
+		b, a, g, beta := s.b.Slice(0, n), s.a.Slice(0, n), s.g.Slice(0, n), s.beta.Slice(0, n)
+		conv, o, gated := s.conv.Slice(0, n), s.o.Slice(0, n), s.gated.Slice(0, n)
+		m.b.RMSNorm(h, part, l.inNorm, m.cfg.Eps)
+		m.b.Linear([]backend.Buffer{qkv, z, b, a}, h, d.in, nil, backend.None)
+		m.b.CausalConv(conv, qkv, d.taps, history)
+		m.b.DeltaGates(g, beta, a, b, d.rule)
+		m.b.GatedDelta(o, conv, g, beta, d.rule, state)
+		m.b.NormGate(gated, o, z, d.norm, m.cfg.Eps)
+		if m.probe != nil {
+			for name, buf := range map[string]backend.Buffer{
+				"input_layernorm": h, "in_proj_qkv": qkv, "in_proj_z": z, "in_proj_b": b, "in_proj_a": a,
+				"conv": conv, "g": g, "beta": beta, "delta_out": o, "gated_norm": gated,
+			} {
+				m.showIn(i, name, from, buf)
+			}
+		}
+		m.b.LinearAdd(part, gated, d.out, nil)
+	}
+	if keep != nil {
+		keep.layers[i] = layerState{history: history, state: state}
+		return
+	}
+	m.freeAll(history, state)
+}
+
+// deltaState returns the convolution history and the delta state to start from:
+// copies of the prefix's, zeros when they have to carry over, else nil.
+func (m *Model) deltaState(i int, prefix *Prefix, carry bool) (history, state backend.Buffer) {
+	if prefix == nil && !carry {
+		return nil, nil
+	}
+	c := m.cfg
+	history = m.b.New(c.ConvTaps-1, c.QKV(), backend.Work)
+	state = m.b.New(c.ValueHeads*c.KeyDim, c.ValueDim, backend.Exact)
+	if prefix != nil {
+		m.b.Copy(history, prefix.layers[i].history)
+		m.b.Copy(state, prefix.layers[i].state)
+	}
+	return history, state
+}
+
+func (m *Model) freeAll(bs ...backend.Buffer) {
+	for _, b := range bs {
+		if b != nil {
+			m.b.Free(b)
+		}
+	}
+}

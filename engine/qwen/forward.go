@@ -1,0 +1,120 @@
+package qwen
+
+import (
+	"context"
+	"fmt"
+
+	"clefbar/engine/backend"
+)
+
+// blockRows is how many tokens pass through a layer at a time. It bounds scratch
+// memory (the widest intermediate has blockRows × MLP numbers) while keeping
+// matrix products tall enough to be efficient.
+const blockRows = 1024
+
+// Input is a token sequence, or the rest of one behind a prefix.
+type Input struct {
+	IDs []int32
+	// Positions has one entry for each token of the whole sequence, prefix included; nil
+	// means text.
+	Positions []Position
+	// Media replaces the embeddings of placeholder tokens.
+	Media []Media
+	// Prefix is the shared beginning that was run before; IDs continue it. nil starts afresh.
+	Prefix *Prefix
+}
+
+// Media is a run of embedding rows that a vision tower made.
+type Media struct {
+	At   int // token of the first row, counted from the start of IDs
+	Rows backend.Buffer
+}
+
+// Forward returns the final hidden rows, (T, Hidden) Exact, of the whole sequence:
+// those of the prefix first. The caller frees them. Work is under the context of
+// the backend's Begin, which Forward calls.
+func (m *Model) Forward(ctx context.Context, in Input) (backend.Buffer, error) {
+	m.b.Begin(ctx)
+	x, err := m.run(in, nil)
+	if err != nil {
+		return nil, err
+	}
+	if err := m.b.Sync(); err != nil {
+		m.b.Free(x)
+		return nil, fmt.Errorf("run the backbone: %w", err)
+	}
+	return x, nil
+}
+
+// run computes the rows of in. If keep is set, the state behind every layer is
+// left in it.
+func (m *Model) run(in Input, keep *Prefix) (backend.Buffer, error) {
+	past := in.Prefix.Len()
+	rows := len(in.IDs)
+	pos := in.Positions
+	if pos == nil {
+		pos = textPositions(past + rows)
+	}
+	if rows == 0 || len(pos) != past+rows {
+		return nil, fmt.Errorf("run the backbone: %d tokens and %d positions behind a prefix of %d", rows, len(pos), past)
+	}
+	all := m.b.New(past+rows, m.cfg.Hidden, backend.Exact)
+	x := all.Slice(past, past+rows)
+	m.b.Embed(x, m.embed, in.IDs)
+	for _, media := range in.Media {
+		m.b.Copy(x.Slice(media.At, media.At+media.Rows.Rows()), media.Rows)
+	}
+	m.show("embed", 0, x)
+	cos, sin := m.angles(pos[past:])
+	s := newScratch(m, min(rows, blockRows))
+	for i := range m.layers {
+		l := &m.layers[i]
+		if l.attn != nil {
+			m.attention(i, x, cos, sin, in.Prefix, keep, s)
+		} else {
+			m.deltaRule(i, x, in.Prefix, keep, s)
+		}
+		m.mlp(i, x, s)
+		m.show(fmt.Sprintf("layer%d", i), 0, x)
+	}
+	for from := 0; from < rows; from += blockRows {
+		part := x.Slice(from, min(from+blockRows, rows))
+		final := s.final.Slice(0, part.Rows())
+		m.b.RMSNorm(final, part, m.norm, m.cfg.Eps)
+		m.b.Copy(part, final)
+	}
+	m.show("hidden", 0, x)
+	if past > 0 {
+		m.b.Copy(all.Slice(0, past), in.Prefix.hidden)
+	}
+	s.free(m.b)
+	m.b.Free(cos, sin)
+	return all, nil
+}
+
+func (m *Model) show(name string, from int, x backend.Buffer) {
+	if m.probe != nil {
+		m.probe(name, from, x)
+	}
+}
+
+// showIn shows an intermediate of one layer.
+func (m *Model) showIn(layer int, name string, from int, x backend.Buffer) {
+	if m.probe != nil {
+		m.probe(fmt.Sprintf("L%d.%s", layer, name), from, x)
+	}
+}
+
+// mlp adds the feed-forward part of layer i to x.
+func (m *Model) mlp(i int, x backend.Buffer, s *scratch) {
+	l := &m.layers[i]
+	for from := 0; from < x.Rows(); from += blockRows {
+		part := x.Slice(from, min(from+blockRows, x.Rows()))
+		n := part.Rows()
+		h, wide := s.normed.Slice(0, n), s.wide.Slice(0, n)
+		m.b.RMSNorm(h, part, l.postNorm, m.cfg.Eps)
+		m.showIn(i, "post_attention_layernorm", from, h)
+		m.b.SwiGLU(wide, h, l.gate, l.up)
+		m.b.LinearAdd(part, wide, l.down, nil)
+	}
+}
