@@ -48,6 +48,7 @@ func New() *Client {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.ResponseHeaderTimeout = 30 * time.Second
 	transport.DisableCompression = true
+	transport.ReadBufferSize = 256 << 10
 	endpoint := strings.TrimRight(os.Getenv("HF_ENDPOINT"), "/")
 	if endpoint == "" {
 		endpoint = DefaultEndpoint

@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 // part is an unfinished blob that several ranges write into at once. Its hash follows the blocks in order as they
@@ -26,6 +27,9 @@ type part struct {
 	alone   bool // the server ignores ranges: one stream brings everything
 	failed  error
 	buffer  []byte // of the hasher
+
+	flushing atomic.Bool
+	flushes  sync.WaitGroup
 }
 
 // openPart opens or starts the unfinished blob for f at path. What its journal says is kept.
@@ -55,6 +59,7 @@ func openPart(path string, f File) (*part, error) {
 }
 
 func (p *part) close() {
+	p.flushes.Wait()
 	if p.data != nil {
 		p.data.Close()
 	}
@@ -154,8 +159,19 @@ func (p *part) follow() error {
 		p.j.hashed++
 		if p.j.hashed%hashEvery == 0 {
 			io.WriteString(p.log, p.j.state())
+			p.flush()
 		}
 		p.mu.Unlock()
+	}
+}
+
+// flush lets the disk write what has come so far while more arrives, so that the last sync is short.
+func (p *part) flush() {
+	if p.flushing.CompareAndSwap(false, true) {
+		p.flushes.Go(func() {
+			p.data.Sync()
+			p.flushing.Store(false)
+		})
 	}
 }
 
