@@ -29,6 +29,7 @@ type Case struct {
 	lastRev uint64
 	saved   *snapshot // what the file on disk holds
 	path    string
+	sample  bool // comes with the program: not worth keeping untouched
 	watch   []func()
 	pixels  map[*node]decoded
 }

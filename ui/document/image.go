@@ -4,10 +4,8 @@ import (
 	"encoding/base64"
 	"errors"
 	"maps"
-	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 
 	"clefbar/engine"
 )
@@ -19,22 +17,15 @@ type decoded struct {
 	err  error
 }
 
-// Errors of pictures.
-var (
-	errNotImage = errors.New("this is not a PNG, JPEG or WebP picture")
-	errAddress  = errors.New("addresses and paths are never opened: add the picture itself")
-	errBase64   = errors.New("this is neither a data URL nor base64")
-)
-
 // AddImage adds a picture file at the end and returns its key. PNG, JPEG and WebP
-// are taken; the format is read from the bytes.
+// are taken; the format is read from the bytes, and the limits of a request hold.
 func (c *Case) AddImage(name string, data []byte) (Key, error) {
-	format := http.DetectContentType(data)
-	if format != "image/png" && format != "image/jpeg" && format != "image/webp" {
-		return 0, errNotImage
-	}
 	k := c.nextKey()
-	v := stringNode("data:" + format + ";base64," + base64.StdEncoding.EncodeToString(data))
+	format := engine.Image{Data: data}.Format()
+	v := stringNode("data:image/" + format + ";base64," + base64.StdEncoding.EncodeToString(data))
+	if _, err := decodeImage(v); err != nil {
+		return 0, &engine.Error{Reason: engine.Invalid, Message: name + ": " + err.Error(), Err: err}
+	}
 	c.change(tag{what: "add image"}, func(s *snapshot) {
 		list := s.root.get("images")
 		if list == nil || list.typ != engine.Array {
@@ -122,29 +113,16 @@ func (c *Case) forgetPixels() {
 	})
 }
 
-// decodeImage reads the three forms of an item (endpoint.md 3.7): a data URL,
-// base64, and an object with base64 in it.
+// decodeImage lets the parser of the contract read one item, so that the form and
+// the endpoint refuse the same pictures in the same words.
 func decodeImage(n *node) ([]byte, error) {
-	if n.typ == engine.Object {
-		n = n.get("base64")
+	body := append([]byte(`{"state":"","questions":{"q":{"type":"noul"}},"images":[`), appendNode(nil, n)...)
+	r, err := engine.ParseRequest(append(body, "]}"...), engine.Limits{})
+	if err == nil {
+		return r.Images[0].Data, nil
 	}
-	if n == nil || n.typ != engine.String {
-		return nil, errBase64
+	if e, ok := errors.AsType[*engine.Error](err); ok && len(e.Details) > 0 {
+		return nil, errors.New(e.Details[0].Msg)
 	}
-	text := n.str()
-	if scheme, _, found := strings.Cut(text, ":"); found {
-		head, payload, comma := strings.Cut(text, ",")
-		switch {
-		case !strings.EqualFold(scheme, "data"):
-			return nil, errAddress
-		case !comma || !strings.HasSuffix(strings.ToLower(head), ";base64"):
-			return nil, errBase64
-		}
-		text = payload
-	}
-	data, err := base64.StdEncoding.DecodeString(text)
-	if err != nil || len(data) == 0 {
-		return nil, errBase64
-	}
-	return data, nil
+	return nil, err
 }

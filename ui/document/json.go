@@ -3,7 +3,6 @@ package document
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -198,17 +197,4 @@ func matchKeys(old, fresh *node, name func(*entry) string) {
 			e.key, keys[name(e)] = left[0], left[1:]
 		}
 	}
-}
-
-// itemNumber returns the index that a path element names, or -1.
-func itemNumber(v any) int {
-	switch v := v.(type) {
-	case int:
-		return v
-	case string:
-		if i, err := strconv.Atoi(v); err == nil {
-			return i
-		}
-	}
-	return -1
 }

@@ -3,28 +3,32 @@ package document
 // Rule names what a Problem is about.
 type Rule uint8
 
-// Rules that block a decision, then rules that only advise.
+// Rules that block a decision.
 const (
 	RuleRequest       Rule = iota // any other rule of the contract; Sentence tells
 	RuleNoQuestion                // there is no question
 	RuleState                     // the state is missing or not text, object or list
 	RuleEmptyID                   // a question without an id
 	RuleDuplicateID               // two questions with one id
-	RuleDuplicateName             // two options with one name
+	RuleEmptyQuestion             // a new question in which nothing is asked yet
 	RuleNoOptions                 // a choice or score without rows
-	RuleEmptyOption               // a choice row or level that has not been typed yet
+	RuleDuplicateName             // two options with one name
 	RuleTooMany                   // more questions, options, levels or images than allowed
-	RuleOtherForm                 // a list of options or a map of levels; Fix converts it
+	RuleOtherForm                 // a list of options or a map of levels
 	RuleUnknownSide               // a side of a yes-or-no question other than true and false
 	RuleHalfCharacter             // a lone surrogate
 	RuleImage                     // a picture that cannot be read
+)
 
-	AdviceOneOption       // one option decides nothing
-	AdviceSameDescription // two options described in the same words
-	AdviceCounting        // a question that asks for a number
-	AdviceHostedID        // an id that hosted services refuse
-	AdviceNoneOfThese     // a routing choice without a way to say "none"
-	AdviceSameText        // a question that asks nothing: no instructions, an id that says nothing
+// Rules that only advise.
+const (
+	AdviceOneOption       Rule = 64 + iota // one option decides nothing
+	AdviceSameDescription                  // two options described in the same words
+	AdviceNoName                           // an option without a name
+	AdviceCounting                         // a question that asks for a number
+	AdviceOpenQuestion                     // a yes-or-no question that asks who, what or why
+	AdviceHostedID                         // an id that hosted services refuse
+	AdviceNoneOfThese                      // a choice without a way to say "none"
 )
 
 // Problem is one remark on the case: what is wrong, where, and in one sentence

@@ -78,6 +78,12 @@ type view struct {
 	state     State
 	questions []Question
 	images    []Image
+
+	checked  bool // request and problems are filled
+	request  *engine.Request
+	problems []Problem
+	advised  bool // advice is filled
+	advice   []Problem
 }
 
 func (c *Case) read() *view {
