@@ -1,0 +1,157 @@
+package tokenizer_test
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"clefbar/engine/tokenizer"
+	"clefbar/engine/tokenizer/tokenizertest"
+)
+
+const golden = "../testdata/golden/"
+
+func readJSON(t testing.TB, name string, v any) {
+	t.Helper()
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(data, v); err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+}
+
+func tiny(t testing.TB, checkpoint string) *tokenizer.Tokenizer {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(golden, checkpoint, "tokenizer.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tok, err := tokenizer.Load(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tok
+}
+
+type pairCase struct {
+	Text       string
+	Tiny, Real []int32
+}
+
+func goldenPairs(t testing.TB) []pairCase {
+	t.Helper()
+	var file struct{ Pairs []pairCase }
+	readJSON(t, golden+"tokenizer_golden.json", &file)
+	if len(file.Pairs) != 54 {
+		t.Fatalf("got %d golden texts, want 54", len(file.Pairs))
+	}
+	return file.Pairs
+}
+
+func TestGoldenTextsTiny(t *testing.T) {
+	// The MLX folders hold the same tokenizer as transformers writes it again.
+	for _, checkpoint := range []string{"tiny-9b-shape-hf", "tiny-9b-shape-mlx-4bit", "tiny-9b-shape-mlx-8bit", "tiny-27b-shape-mlx-4bit"} {
+		tok := tiny(t, checkpoint)
+		if got := tok.Size(); got != 481 {
+			t.Errorf("%s: got size %d, want 481", checkpoint, got)
+		}
+		for _, c := range goldenPairs(t) {
+			if got := tok.Encode(nil, c.Text, false); !slices.Equal(got, c.Tiny) {
+				t.Errorf("%s: %q: got %v, want %v", checkpoint, c.Text, got, c.Tiny)
+			}
+		}
+	}
+}
+
+func TestGoldenTextsReleased(t *testing.T) {
+	tok := tokenizertest.Released(t)
+	for _, c := range goldenPairs(t) {
+		if got := tok.Encode(nil, c.Text, false); !slices.Equal(got, c.Real) {
+			t.Errorf("%q: got %v, want %v", c.Text, got, c.Real)
+		}
+	}
+	if got := tok.Size(); got != 248077 {
+		t.Errorf("got size %d, want 248077", got)
+	}
+	if got := tok.Encode(nil, "क्", false); !slices.Equal(got, []int32{149567}) {
+		t.Errorf("control: got %v, want [149567]", got)
+	}
+}
+
+func TestTokenizerCases(t *testing.T) {
+	tok := tokenizertest.Released(t)
+	var file struct {
+		Cases []struct {
+			C, S     string
+			IDs, Lit []int32
+		}
+	}
+	readJSON(t, golden+"tokenizer/cases.json", &file)
+	if len(file.Cases) != 260 {
+		t.Fatalf("got %d cases, want 260", len(file.Cases))
+	}
+	for i, c := range file.Cases {
+		if got := tok.Encode(nil, c.S, false); !slices.Equal(got, c.IDs) {
+			t.Errorf("%d %s: %.60q: got %v, want %v", i, c.C, c.S, got, c.IDs)
+		}
+		if c.Lit == nil {
+			c.Lit = c.IDs
+		}
+		if got := tok.Encode(nil, c.S, true); !slices.Equal(got, c.Lit) {
+			t.Errorf("%d %s: literal %.60q: got %v, want %v", i, c.C, c.S, got, c.Lit)
+		}
+	}
+}
+
+// parity returns the folder of published records, which is not part of the
+// repository.
+func parity(t testing.TB) string {
+	t.Helper()
+	const dir = "../../../shared/parity"
+	if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
+		t.Skip("the published records are not beside the repository (../shared/parity)")
+	}
+	return dir
+}
+
+func TestPublishedPieces(t *testing.T) {
+	dir, tok := parity(t), tokenizertest.Released(t)
+	var pieces map[string][]int32
+	readJSON(t, dir+"/piece-ids.json", &pieces)
+	if len(pieces) != 90 {
+		t.Fatalf("got %d pieces, want 90", len(pieces))
+	}
+	for text, want := range pieces {
+		if got := tok.Encode(nil, text, false); !slices.Equal(got, want) {
+			t.Errorf("%q: got %v, want %v", text, got, want)
+		}
+		if got := tok.Decode(want); got != text {
+			t.Errorf("%v: got %q, want %q", want, got, text)
+		}
+	}
+}
+
+// The published records hold whole prompts. Cut at a newline that is a token of its
+// own, text and ids agree line by line, as no merge crosses such a place.
+func TestPublishedRecordsDecode(t *testing.T) {
+	dir, tok := parity(t), tokenizertest.Released(t)
+	var records []struct {
+		ID       string
+		InputIDs []int32 `json:"input_ids"`
+	}
+	readJSON(t, dir+"/parity-facts.json", &records)
+	if len(records) != 31 {
+		t.Fatalf("got %d records, want 31", len(records))
+	}
+	for _, r := range records {
+		text := tok.Decode(r.InputIDs)
+		if again := tok.Decode(tok.Encode(nil, text, false)); again != text {
+			t.Errorf("%s: the text changes in a round trip", r.ID)
+		}
+	}
+}
