@@ -176,7 +176,7 @@ func plain(s *stored, w want, file string) (Tensor, error) {
 	d := dtypeOf(s.dtype)
 	switch {
 	case d == U32 && w.quant:
-		return Tensor{}, tensorError(Mismatch, s.file, s.name, "it holds packed codes (U32), but config.json and its missing scales say that it is not quantised")
+		return Tensor{}, tensorError(Mismatch, s.file, s.name, "it holds packed codes (U32), but config.json or its missing scales say that it is not quantised")
 	case !d.isFloat():
 		return Tensor{}, tensorError(Unsupported, s.file, s.name, "dtype %s is not supported here, expected BF16, F16 or F32", s.dtype)
 	}

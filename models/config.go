@@ -10,23 +10,22 @@ import (
 // Config is the part of config.json that the forward pass needs (clef.md 1.3),
 // checked: every number is positive and the numbers fit each other.
 type Config struct {
-	Vocab, Hidden, MLP       int
-	Heads, KVHeads, HeadDim  int // full attention
-	KeyHeads, ValueHeads     int // gated delta rule
-	KeyDim, ValueDim         int // per head
-	ConvTaps                 int
-	Full                     []bool // per layer: full attention, else gated delta rule
-	Eps                      float32
-	RopeTheta                float64
-	Rotary                   int    // rotated dims of a head, even
-	Sections                 [3]int // frequencies of the time, height and width axis
-	Positions                int    // most tokens the backbone was made for
-	Tied                     bool   // lm_head is the embedding table
-	ImageToken, VideoToken   int32  // -1 when the model has none
-	VisionStart, VisionEnd   int32
-	Vision                   *VisionConfig // nil for text-only configurations
-	quantization             quantization
-	architecture, modelTypes string
+	Vocab, Hidden, MLP      int
+	Heads, KVHeads, HeadDim int // full attention
+	KeyHeads, ValueHeads    int // gated delta rule
+	KeyDim, ValueDim        int // per head
+	ConvTaps                int
+	Full                    []bool // per layer: full attention, else gated delta rule
+	Eps                     float32
+	RopeTheta               float64
+	Rotary                  int    // rotated dims of a head, even
+	Sections                [3]int // frequencies of the time, height and width axis
+	Positions               int    // most tokens the backbone was made for
+	Tied                    bool   // lm_head is the embedding table
+	ImageToken, VideoToken  int32  // -1 when the model has none
+	VisionStart, VisionEnd  int32
+	Vision                  *VisionConfig // nil for text-only configurations
+	quantization            quantization
 }
 
 // Layers returns the number of layers.

@@ -21,6 +21,14 @@ type Shape struct {
 // VisionShape holds the dimensions of the vision tower.
 type VisionShape struct{ Depth, Hidden, Heads, MLP, Patch, Positions int }
 
+// Small is a text-only model of two layers for tests that need many folders.
+var Small = Shape{
+	Vocab: 32, Hidden: 64, MLP: 64, Layers: 2, Interval: 2, Heads: 2, KVHeads: 1, HeadDim: 32,
+	KeyHeads: 1, ValueHeads: 2, KeyDim: 32, ValueDim: 32, Sections: [3]int{2, 1, 1},
+	Width: 32, Routing: 1, HeadLayers: 1, HeadHeads: 2, FF: 32,
+	ImageToken: 28, VideoToken: 29, VisionStart: 26, VisionEnd: 27, Scalars: TinyScalars,
+}
+
 // Golden is the file-free golden model of golden.json.
 var Golden = Shape{
 	Vocab: 512, Hidden: 128, MLP: 256, Layers: 4, Interval: 4, Heads: 4, KVHeads: 2, HeadDim: 64,
@@ -47,8 +55,8 @@ func (s Shape) Files(tokenizer []byte) fstest.MapFS {
 		"config.json":            {Data: marshal(s.config())},
 		"joint_head_config.json": {Data: marshal(s.headConfig())},
 		"tokenizer.json":         {Data: tokenizer},
-		"model.safetensors":      {Data: Safetensors(s.backbone(), 8)},
-		"joint_head.safetensors": {Data: Safetensors(s.head(), 8)},
+		"model.safetensors":      {Data: Safetensors(s.Backbone(), 8)},
+		"joint_head.safetensors": {Data: Safetensors(s.Head(), 8)},
 	}
 }
 
@@ -114,7 +122,8 @@ func (l *list) norm(name string, n int) {
 	l.add(name+".bias", n)
 }
 
-func (s Shape) backbone() []Tensor {
+// Backbone returns the generated backbone tensors under Hugging Face names.
+func (s Shape) Backbone() []Tensor {
 	l := &list{scalars: s.Scalars}
 	const p = "model.language_model."
 	qkv := 2*s.KeyHeads*s.KeyDim + s.ValueHeads*s.ValueDim
@@ -174,7 +183,8 @@ func (l *list) vision(v *VisionShape, out int) {
 	l.pair(p+"merger.linear_fc2", out, 4*v.Hidden)
 }
 
-func (s Shape) head() []Tensor {
+// Head returns the generated tensors of the joint head.
+func (s Shape) Head() []Tensor {
 	l := &list{scalars: s.Scalars}
 	w := s.Width
 	attention := func(name string) {
