@@ -56,7 +56,7 @@ func clientName(r *http.Request) string {
 // hears of the outcome.
 func (x *exchange) end() {
 	if v := recover(); v != nil {
-		if v == http.ErrAbortHandler { 
+		if v == http.ErrAbortHandler {
 			panic(v)
 		}
 		x.fail(panicked(v))

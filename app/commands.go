@@ -1,0 +1,10 @@
+package main
+
+import "github.com/spf13/cobra"
+
+// commands returns every subcommand.
+func commands(c *common) []*cobra.Command {
+	return []*cobra.Command{
+		newDecide(c), newEncode(c), newModels(c), newServe(c), newVersion(c),
+	}
+}

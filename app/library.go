@@ -1,0 +1,284 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"clefbar/app/endpoint"
+	"clefbar/app/worker"
+	"clefbar/engine"
+	"clefbar/models"
+	"clefbar/models/hub"
+	"clefbar/models/shelf"
+)
+
+// etudeKey is the key of the embedded practice model. Other keys are folders and
+// addresses of servers.
+const etudeKey = "etude"
+
+// library knows the models that this program can open, under every name that they
+// have. It implements worker.Shelf; the command line, serve and the app share it.
+type library struct {
+	set settings
+	how howToRun
+
+	mu      sync.Mutex
+	entries []entry   // Etude first, then ready models, then the rest
+	scanned time.Time // when the disk was last looked at
+}
+
+// howToRun says how models are opened.
+type howToRun struct {
+	device, precision string
+	maxTokens         int  // most tokens of a request; 0 means the model's own limit
+	force             bool // also open what seems not to fit into memory
+}
+
+// entry is one model and its names.
+type entry struct {
+	key   string
+	info  engine.ModelInfo
+	names []string // beside info.Name, all lower case
+	item  *shelf.Item
+}
+
+// rescan is how old a look at the disk may be before an unknown name makes us look again.
+const rescan = 10 * time.Second
+
+func newLibrary(set settings, how howToRun) *library {
+	return &library{set: set, how: how, entries: []entry{{key: etudeKey, info: etudeInfo()}}}
+}
+
+// chosen returns the key of the model that the person chose, Etude if there is none.
+func (l *library) chosen() string {
+	if l.set.Model == "" {
+		return etudeKey
+	}
+	return l.set.Model
+}
+
+// Default reports whether a request's model name means the default model.
+func (l *library) Default(name string) bool {
+	switch name = strings.ToLower(name); name {
+	case "", "jev-latest", "jev-preview", "clef-latest":
+		return true
+	}
+	return l.set.Endpoint.AnyJev && strings.HasPrefix(name, "jev-")
+}
+
+// Resolve finds a model by a name from a request. Paths and addresses are no names:
+// a request cannot make us open them.
+func (l *library) Resolve(name string) (string, error) {
+	if e, ok := l.find(name); ok {
+		if e.item != nil && e.item.State != shelf.Ready {
+			return "", &engine.Error{Reason: engine.NoModel, Message: fmt.Sprintf("the model %s is %s: %v", e.info.Name, e.item.State, e.item.Problem)}
+		}
+		return e.key, nil
+	}
+	if family := familyOf(name); slices.Contains(familyNames(family), strings.ToLower(name)) || isKnown(name) {
+		return "", &engine.Error{Reason: engine.NoModel, Message: fmt.Sprintf("the model %s is not on this machine; get it with clefbar models get", name)}
+	}
+	return "", &engine.Error{Reason: engine.BadUsage, Message: "Unknown model: " + name}
+}
+
+// isKnown reports whether name is a repository that can be fetched.
+func isKnown(name string) bool {
+	return slices.ContainsFunc(shelf.Catalog(), func(k shelf.Known) bool { return strings.EqualFold(k.Repo, name) })
+}
+
+// find looks name up, and looks at the disk first if that was long ago.
+func (l *library) find(name string) (entry, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if e, ok := l.findLocked(name); ok {
+		return e, true
+	}
+	if time.Since(l.scanned) > rescan {
+		l.scanLocked(context.Background())
+		return l.findLocked(name)
+	}
+	return entry{}, false
+}
+
+func (l *library) findLocked(name string) (entry, bool) {
+	name = strings.ToLower(name)
+	for _, e := range l.entries {
+		if strings.ToLower(e.info.Name) == name || slices.Contains(e.names, name) {
+			return e, true
+		}
+	}
+	return entry{}, false
+}
+
+// Info describes the model of a key.
+func (l *library) Info(key string) (engine.ModelInfo, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, e := range l.entries {
+		if e.key == key {
+			return e.info, true
+		}
+	}
+	return engine.ModelInfo{Name: filepath.Base(key), Path: key, ServerSide: isURL(key)}, false
+}
+
+// locate turns what a person wrote after --model into a key: a name, a folder or the
+// address of a server.
+func (l *library) locate(what string) (string, error) {
+	if isURL(what) {
+		return strings.TrimRight(what, "/"), nil
+	}
+	isPath := strings.ContainsRune(what, filepath.Separator) || what == "." || what == ".."
+	if _, named := l.find(what); isPath && !named {
+		if _, err := os.Stat(what); err == nil {
+			return l.addFolder(what)
+		}
+		if !isKnown(what) {
+			return "", &engine.Error{Reason: engine.NoModel, Message: "there is no folder " + what}
+		}
+	}
+	key, err := l.Resolve(what)
+	if e, ok := errors.AsType[*engine.Error](err); ok && e.Reason == engine.BadUsage {
+		if st, err := os.Stat(what); err == nil && st.IsDir() {
+			return l.addFolder(what)
+		}
+		return "", &engine.Error{Reason: engine.NoModel, Message: e.Message + "; clefbar models lists what is here"}
+	}
+	return key, err
+}
+
+// addFolder makes a folder known under the name that it gives itself.
+func (l *library) addFolder(dir string) (string, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return "", fmt.Errorf("find the folder %s: %w", dir, err)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, e := range l.entries {
+		if e.key == abs {
+			return abs, nil
+		}
+	}
+	info := engine.ModelInfo{Name: filepath.Base(abs), Path: abs}
+	if f, err := models.Open(abs); err == nil {
+		info = folderInfo(f, abs)
+		_ = f.Close() // it was only looked at
+	}
+	l.entries = append(l.entries, entry{key: abs, info: info})
+	return abs, nil
+}
+
+// scanLocked looks for models on the disk.
+func (l *library) scanLocked(ctx context.Context) {
+	items, err := shelf.Scan(ctx, hub.DefaultCache(), l.set.Folders)
+	if err != nil {
+		return
+	}
+	l.scanned = time.Now()
+	kept := slices.DeleteFunc(l.entries, func(e entry) bool { return e.item != nil })
+	for _, i := range items {
+		if slices.ContainsFunc(kept, func(e entry) bool { return e.key == i.Dir }) {
+			continue
+		}
+		kept = append(kept, itemEntry(i, kept))
+	}
+	for _, s := range l.set.Servers {
+		if !slices.ContainsFunc(kept, func(e entry) bool { return e.key == s }) {
+			kept = append(kept, entry{key: s, info: engine.ModelInfo{Name: s, Path: s, ServerSide: true}})
+		}
+	}
+	nameFamilies(kept, l.chosen())
+	l.entries = kept
+}
+
+// itemEntry names a model on the disk. A second one of the same name gets its
+// revision or folder behind it.
+func itemEntry(i shelf.Item, others []entry) entry {
+	e := entry{key: i.Dir, item: &i, info: engine.ModelInfo{
+		Name: i.Name, Path: i.Dir, Layout: i.Layout, Vision: i.Vision, DiskBytes: i.DiskBytes, WeightBytes: i.WeightBytes,
+		Description: i.Repo,
+	}}
+	taken := func(name string) bool {
+		return slices.ContainsFunc(others, func(o entry) bool { return strings.EqualFold(o.info.Name, name) })
+	}
+	if taken(e.info.Name) {
+		mark := i.Commit
+		if len(mark) > 7 {
+			mark = mark[:7]
+		}
+		if mark == "" {
+			mark = filepath.Base(filepath.Dir(i.Dir))
+		}
+		e.info.Name += "@" + mark
+	}
+	if i.Repo != "" && !slices.ContainsFunc(others, func(o entry) bool { return o.item != nil && o.item.Repo == i.Repo }) {
+		e.names = append(e.names, strings.ToLower(i.Repo))
+	}
+	return e
+}
+
+// list returns every model, after a look at the disk.
+func (l *library) list(ctx context.Context) []entry {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if time.Since(l.scanned) > rescan {
+		l.scanLocked(ctx)
+	}
+	return slices.Clone(l.entries)
+}
+
+// listings returns the names that requests may use: real models first, then the
+// aliases of the default one.
+func (l *library) listings(w *worker.Worker) []endpoint.Listing {
+	chosen := w.Status().Chosen
+	out := []endpoint.Listing{listing(chosen, chosen.Name)}
+	entries := l.list(context.Background())
+	for _, e := range entries {
+		if e.info.Name != chosen.Name && (e.item == nil || e.item.State == shelf.Ready) {
+			out = append(out, listing(e.info, e.info.Name))
+		}
+	}
+	for _, alias := range []string{"jev-latest", "jev-preview", "clef-latest"} {
+		out = append(out, listing(chosen, alias))
+	}
+	for _, e := range entries {
+		for _, name := range e.names {
+			out = append(out, listing(e.info, name))
+		}
+	}
+	return out
+}
+
+// firstRelease is the day on which the first Clef models were published. A folder
+// does not tell its own.
+const firstRelease = "2026-10-01"
+
+func listing(info engine.ModelInfo, name string) endpoint.Listing {
+	text := info.Description
+	if text == "" {
+		text = "Clef decision model " + info.Name
+	}
+	if info.Practice {
+		text += " (a practice model)"
+	}
+	if name != info.Name {
+		text = "Answered by " + info.Name + ": " + text
+	}
+	day := info.Released
+	if day == "" {
+		day = firstRelease
+	}
+	return endpoint.Listing{Name: name, Description: text, Released: day}
+}
+
+func isURL(s string) bool {
+	return strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://")
+}

@@ -1,0 +1,44 @@
+// Command clefbar runs Clef decision models on the machine in front of you. Without
+// arguments it is the menu-bar app; with a subcommand it is the command line, which
+// needs no display.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+)
+
+// openDesktop opens the window and returns the exit code of the app. A build
+// without a window leaves it nil.
+var openDesktop func() int
+
+func main() {
+	args := os.Args[1:]
+	if len(args) == 0 || strings.HasPrefix(args[0], "-psn_") { // -psn_: how old Finders start an app
+		os.Exit(desktop())
+	}
+	os.Exit(command(args))
+}
+
+func desktop() int {
+	if openDesktop == nil {
+		fmt.Fprintln(os.Stderr, "clefbar: this build has no window; see clefbar --help for the command line")
+		return exitFailed
+	}
+	return openDesktop()
+}
+
+// command runs a subcommand and returns its exit code. The first interrupt ends the
+// command's context; a second one kills the process, as people expect.
+func command(args []string) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop)
+	root := newRoot()
+	root.SetArgs(args)
+	return report(os.Stderr, root.ExecuteContext(ctx))
+}

@@ -1,0 +1,189 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"text/tabwriter"
+
+	"clefbar/engine"
+	"clefbar/models"
+	"clefbar/models/hub"
+	"clefbar/models/shelf"
+
+	"github.com/spf13/cobra"
+)
+
+func newModels(c *common) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "models",
+		Short:   "List the models on this machine",
+		Example: "  clefbar models\n  clefbar models inspect DIR",
+		Args:    exactly(0),
+		RunE:    func(cmd *cobra.Command, _ []string) error { return c.listModels(cmd) },
+	}
+	list := &cobra.Command{
+		Use: "list", Short: "List the models on this machine", Example: "  clefbar models list --json", Args: exactly(0),
+		RunE: func(cmd *cobra.Command, _ []string) error { return c.listModels(cmd) },
+	}
+	path := &cobra.Command{
+		Use: "path [NAME]", Short: "Print where models are kept, or where one model is",
+		Example: "  clefbar models path", Args: atMost(1),
+		RunE: func(_ *cobra.Command, args []string) error { return c.modelPath(args) },
+	}
+	inspect := &cobra.Command{
+		Use: "inspect DIR", Short: "List every tensor of a model: type, shape, quantisation",
+		Example: "  clefbar models inspect ./clef-flash-4bit", Args: exactly(1),
+		RunE: func(_ *cobra.Command, args []string) error { return c.inspect(args[0]) },
+	}
+	cmd.AddCommand(list, path, inspect, newModelsGet(c), newModelsRemove(c))
+	return cmd
+}
+
+// modelRow is one line of the table, and one element of its JSON.
+type modelRow struct {
+	Name      string `json:"name"`
+	Chosen    bool   `json:"chosen"`
+	Precision string `json:"precision"`
+	Disk      int64  `json:"disk_bytes"`
+	Memory    int64  `json:"memory_bytes"`
+	Fits      string `json:"fits"`
+	State     string `json:"state"`
+	Problem   string `json:"problem,omitempty"`
+	Path      string `json:"path,omitempty"`
+}
+
+// fitTokens is the length of request that the memory of a model is told for.
+const fitTokens = 16384
+
+func rowOf(e entry, chosen string) modelRow {
+	row := modelRow{
+		Name: e.info.Name, Chosen: e.key == chosen, Precision: e.info.Layout, Disk: e.info.DiskBytes,
+		Memory: e.info.WeightBytes, State: shelf.Ready.String(), Fits: string(shelf.Fits), Path: e.info.Path,
+	}
+	if e.item == nil {
+		return row
+	}
+	row.State, row.Memory = e.item.State.String(), e.item.Memory(fitTokens)
+	if e.item.State == shelf.Incomplete && e.item.Missing > 0 {
+		row.State = fmt.Sprintf("incomplete %s of %s", size(e.item.DiskBytes), size(e.item.DiskBytes+e.item.Missing))
+	}
+	if e.item.Problem != nil {
+		row.Problem = e.item.Problem.Error()
+	}
+	if e.item.State != shelf.Ready {
+		row.Fits, row.Memory = "", 0
+		return row
+	}
+	if fit, err := shelf.FitFor(row.Memory, 0); err == nil {
+		row.Fits = string(fit.Verdict())
+	}
+	return row
+}
+
+func (c *common) listModels(cmd *cobra.Command) error {
+	l, err := c.library()
+	if err != nil {
+		return err
+	}
+	var rows []modelRow
+	for _, e := range l.list(cmd.Context()) {
+		rows = append(rows, rowOf(e, l.chosen()))
+	}
+	if c.json {
+		return printJSON(rows)
+	}
+	t := tabwriter.NewWriter(os.Stdout, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(t, "NAME\tPRECISION\tDISK\tMEMORY\tFITS\tSTATE")
+	for _, r := range rows {
+		mark := ""
+		if r.Chosen {
+			mark = " *"
+		}
+		memory, state := "", r.State
+		if r.Memory > 0 {
+			memory = size(r.Memory)
+		}
+		if r.Problem != "" && !strings.HasPrefix(state, "incomplete ") {
+			state += ": " + r.Problem
+		}
+		fmt.Fprintf(t, "%s%s\t%s\t%s\t%s\t%s\t%s\n", clean(r.Name), mark, r.Precision, size(r.Disk), memory, r.Fits, clean(state))
+	}
+	return t.Flush()
+}
+
+func (c *common) modelPath(args []string) error {
+	if len(args) == 0 {
+		fmt.Println(hub.DefaultCache().Dir)
+		return nil
+	}
+	l, err := c.library()
+	if err != nil {
+		return err
+	}
+	key, err := l.locate(args[0])
+	if err != nil {
+		return err
+	}
+	if key == etudeKey {
+		return &engine.Error{Reason: engine.NoModel, Message: "Etude is inside the program: it has no folder"}
+	}
+	fmt.Println(key)
+	return nil
+}
+
+// tensorRow is one tensor in the JSON of models inspect.
+type tensorRow struct {
+	File  string `json:"file"`
+	Name  string `json:"name"`
+	DType string `json:"dtype"`
+	Shape []int  `json:"shape"`
+	Bytes int64  `json:"bytes"`
+	Quant string `json:"quantisation,omitempty"`
+}
+
+// inspect lists the tensors of a folder. A folder that cannot be run is listed too,
+// and the command fails with the reason.
+func (c *common) inspect(dir string) error {
+	list, err := models.Inspect(dir)
+	if err != nil {
+		return modelError(dir, err)
+	}
+	if c.json {
+		out := struct {
+			Name    string      `json:"name"`
+			Layout  string      `json:"layout"`
+			Problem string      `json:"problem,omitempty"`
+			Tensors []tensorRow `json:"tensors"`
+		}{Name: list.Name, Layout: list.Layout, Tensors: []tensorRow{}}
+		if list.Problem != nil {
+			out.Problem = list.Problem.Error()
+		}
+		for _, t := range list.Tensors {
+			row := tensorRow(t)
+			row.Shape = append([]int{}, row.Shape...) // a scalar is [], not null
+			out.Tensors = append(out.Tensors, row)
+		}
+		err = printJSON(out)
+	} else {
+		err = printTensors(list)
+	}
+	if err == nil && list.Problem != nil {
+		return modelError(dir, list.Problem)
+	}
+	return err
+}
+
+func printTensors(list *models.Listing) error {
+	t := tabwriter.NewWriter(os.Stdout, 0, 8, 2, ' ', 0)
+	var total int64
+	for _, x := range list.Tensors {
+		fmt.Fprintf(t, "%s\t%s\t%v\t%d\t%s\t%s\n", clean(x.Name), x.DType, x.Shape, x.Bytes, x.Quant, x.File)
+		total += x.Bytes
+	}
+	if err := t.Flush(); err != nil {
+		return fmt.Errorf("write the table: %w", err)
+	}
+	fmt.Printf("\n%s · %s · %d tensors · %s\n", clean(list.Name), list.Layout, len(list.Tensors), size(total))
+	return nil
+}

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/adrg/xdg"
+)
+
+// settings are what the person chose for good. The app writes them, every command
+// reads them. A missing file means the defaults, which are the zero values.
+type settings struct {
+	Model   string   `json:"model,omitempty"`   // key of the chosen model; "" is Etude
+	Folders []string `json:"folders,omitempty"` // with models in them
+	Servers []string `json:"servers,omitempty"` // addresses of other servers
+
+	Endpoint endpointSettings `json:"endpoint,omitzero"`
+
+	// Temperatures holds the fitted temperature of a model by its key (clefbar
+	// calibrate --save). A model without one answers as it is.
+	Temperatures map[string]temperature `json:"temperatures,omitempty"`
+}
+
+// endpointSettings configure the endpoint of the app and of serve.
+type endpointSettings struct {
+	Off     bool     `json:"off,omitempty"`
+	Addr    string   `json:"addr,omitempty"`
+	Origins []string `json:"origins,omitempty"`
+	Neutral bool     `json:"neutral_ids,omitempty"` // hide the callers' question ids
+	AnyJev  bool     `json:"any_jev,omitempty"`     // answer for every jev-* name
+}
+
+// temperature is a fit and what it was fitted on.
+type temperature struct {
+	T       float64 `json:"t"`
+	Records int     `json:"records"`
+	Before  float64 `json:"ece_before"` // on held-out halves
+	After   float64 `json:"ece_after"`
+}
+
+// settingsFile returns where the settings are. CLEFBAR_SETTINGS names another file.
+func settingsFile() string {
+	if name := os.Getenv("CLEFBAR_SETTINGS"); name != "" {
+		return name
+	}
+	return filepath.Join(xdg.ConfigHome, "clefbar", "settings.json")
+}
+
+// loadSettings reads the settings.
+func loadSettings() (settings, error) {
+	var s settings
+	b, err := os.ReadFile(settingsFile())
+	if errors.Is(err, os.ErrNotExist) {
+		return s, nil
+	}
+	if err != nil {
+		return s, fmt.Errorf("read the settings: %w", err)
+	}
+	if err := json.Unmarshal(b, &s); err != nil {
+		return settings{}, fmt.Errorf("the settings in %s cannot be read: %w", settingsFile(), err)
+	}
+	return s, nil
+}
+
+// save writes the settings beside the old file and then takes its place, so that a
+// crash leaves one of the two whole.
+func (s settings) save() error {
+	name := settingsFile()
+	b, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		return fmt.Errorf("write the settings: %w", err)
+	}
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		return fmt.Errorf("write the settings: %w", err)
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(name), ".settings-*")
+	if err != nil {
+		return fmt.Errorf("write the settings: %w", err)
+	}
+	defer os.Remove(tmp.Name()) // nothing is left of it once it was renamed
+	_, err = tmp.Write(append(b, '\n'))
+	if err = errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
+		return fmt.Errorf("write the settings: %w", err)
+	}
+	if err := os.Rename(tmp.Name(), name); err != nil {
+		return fmt.Errorf("write the settings: %w", err)
+	}
+	return nil
+}
