@@ -19,7 +19,7 @@ func newModels(c *common) *cobra.Command {
 		Use:     "models",
 		Short:   "List the models on this machine",
 		Example: "  clefbar models\n  clefbar models inspect DIR",
-		Args:    exactly(0),
+		Args:    unknownCommand,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return c.listModels(cmd) },
 	}
 	list := &cobra.Command{
