@@ -13,8 +13,8 @@ func (m *Model) attention(i int, x, cos, sin backend.Buffer, prefix, keep *Prefi
 		m.b.Copy(keys.Slice(0, past), prefix.layers[i].keys)
 		m.b.Copy(values.Slice(0, past), prefix.layers[i].values)
 	}
-	for from := 0; from < x.Rows(); from += blockRows {
-		to := min(from+blockRows, x.Rows())
+	for from := 0; from < x.Rows(); from += m.block {
+		to := min(from+m.block, x.Rows())
 		part := x.Slice(from, to)
 		n := part.Rows()
 		h, qg, kRaw := s.normed.Slice(0, n), s.qg.Slice(0, n), s.k.Slice(0, n)

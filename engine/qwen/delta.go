@@ -7,9 +7,9 @@ import "clefbar/engine/backend"
 func (m *Model) deltaRule(i int, x backend.Buffer, prefix, keep *Prefix, s *scratch) {
 	l := &m.layers[i]
 	d := l.delta
-	history, state := m.deltaState(i, prefix, x.Rows() > blockRows || keep != nil)
-	for from := 0; from < x.Rows(); from += blockRows {
-		part := x.Slice(from, min(from+blockRows, x.Rows()))
+	history, state := m.deltaState(i, prefix, x.Rows() > m.block || keep != nil)
+	for from := 0; from < x.Rows(); from += m.block {
+		part := x.Slice(from, min(from+m.block, x.Rows()))
 		n := part.Rows()
 		h, qkv, z := s.normed.Slice(0, n), s.qkv.Slice(0, n), s.z.Slice(0, n)
 		b, a, g, beta := s.b.Slice(0, n), s.a.Slice(0, n), s.g.Slice(0, n), s.beta.Slice(0, n)

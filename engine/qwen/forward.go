@@ -58,6 +58,11 @@ func (m *Model) run(in Input, keep *Prefix) (backend.Buffer, error) {
 	if rows == 0 || len(pos) != past+rows {
 		return nil, fmt.Errorf("run the backbone: %d tokens and %d positions behind a prefix of %d", rows, len(pos), past)
 	}
+	for _, id := range in.IDs {
+		if id < 0 || int(id) >= m.cfg.Vocab {
+			return nil, fmt.Errorf("run the backbone: token %d is outside the vocabulary of %d", id, m.cfg.Vocab)
+		}
+	}
 	all := m.b.New(past+rows, m.cfg.Hidden, backend.Exact)
 	x := all.Slice(past, past+rows)
 	m.b.Embed(x, m.embed, in.IDs)
@@ -66,7 +71,7 @@ func (m *Model) run(in Input, keep *Prefix) (backend.Buffer, error) {
 	}
 	m.show("embed", 0, x)
 	cos, sin := m.angles(pos[past:])
-	s := newScratch(m, min(rows, blockRows))
+	s := newScratch(m, min(rows, m.block))
 	for i := range m.layers {
 		l := &m.layers[i]
 		if l.attn != nil {
@@ -77,8 +82,8 @@ func (m *Model) run(in Input, keep *Prefix) (backend.Buffer, error) {
 		m.mlp(i, x, s)
 		m.show(fmt.Sprintf("layer%d", i), 0, x)
 	}
-	for from := 0; from < rows; from += blockRows {
-		part := x.Slice(from, min(from+blockRows, rows))
+	for from := 0; from < rows; from += m.block {
+		part := x.Slice(from, min(from+m.block, rows))
 		final := s.final.Slice(0, part.Rows())
 		m.b.RMSNorm(final, part, m.norm, m.cfg.Eps)
 		m.b.Copy(part, final)
@@ -108,8 +113,8 @@ func (m *Model) showIn(layer int, name string, from int, x backend.Buffer) {
 // mlp adds the feed-forward part of layer i to x.
 func (m *Model) mlp(i int, x backend.Buffer, s *scratch) {
 	l := &m.layers[i]
-	for from := 0; from < x.Rows(); from += blockRows {
-		part := x.Slice(from, min(from+blockRows, x.Rows()))
+	for from := 0; from < x.Rows(); from += m.block {
+		part := x.Slice(from, min(from+m.block, x.Rows()))
 		n := part.Rows()
 		h, wide := s.normed.Slice(0, n), s.wide.Slice(0, n)
 		m.b.RMSNorm(h, part, l.postNorm, m.cfg.Eps)

@@ -18,6 +18,7 @@ type Model struct {
 	embed  backend.Weight
 	norm   backend.Weight
 	layers []layer
+	block  int // rows that pass through a layer at a time
 	probe  Probe
 }
 
@@ -58,7 +59,7 @@ const l2Eps = 1e-6
 // be nil) with the number of finished parts.
 func Load(b backend.Backend, f *models.Folder, progress func(done, total int)) (*Model, error) {
 	l := loader{b: b, f: f}
-	m := &Model{b: b, cfg: f.Config}
+	m := &Model{b: b, cfg: f.Config, block: blockRows}
 	total := f.Config.Layers() + 1
 	m.embed = l.load("embed_tokens.weight", backend.Table)
 	m.norm = l.centred("norm.weight")
