@@ -9,6 +9,7 @@ import (
 
 	"clefbar/engine/backend"
 	"clefbar/engine/backend/scalar"
+	"clefbar/engine/cpu"
 	"clefbar/engine/head"
 	"clefbar/engine/qwen"
 	"clefbar/models"
@@ -119,6 +120,14 @@ var backends = []struct {
 	open    func(t *testing.T) backend.Backend
 }{
 	{"scalar", 400, func(*testing.T) backend.Backend { return scalar.New() }},
+	{"cpu", 1 << 20, func(t *testing.T) backend.Backend {
+		b, err := cpu.New(cpu.Options{Precision: cpu.F32})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { b.Close() })
+		return b
+	}},
 }
 
 func TestTextCheckpoints(t *testing.T) {
