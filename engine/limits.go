@@ -19,6 +19,12 @@ type Limits struct {
 
 	// What a request gets that has no x_truncate, x_mode, x_ids or x_control.
 	Truncate, Independent, NeutralIDs, Literal bool
+
+	// KeepNullSides leaves a null side of a noul as it is: the prompt then gives that
+	// side no description, as the reference does (clef.md 2.5). Otherwise null is the
+	// same as absent, as it is over HTTP (endpoint.md 3.3). Programs that must agree
+	// with the reference, or give back the JSON that they got, set it.
+	KeepNullSides bool
 }
 
 // DefaultLimits returns the documented limits.

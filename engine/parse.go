@@ -172,8 +172,8 @@ func (p *parser) text(v Value, nullable bool, loc []any) {
 	p.add("union_type", loc, "Input should be a string, an object or an array, not %s", v.Type)
 }
 
-// sides reads a noul's criteria. A side that is null or absent stays missing: the
-// prompt then says the reference's default (endpoint.md 3.3).
+// sides reads a noul's criteria. A side that is absent, or null by the rule of the
+// wire, stays missing: the prompt then says the reference's default.
 func (p *parser) sides(v Value, loc []any) []Option {
 	options := []Option{{Name: "true"}, {Name: "false"}}
 	switch v.Type {
@@ -191,7 +191,7 @@ func (p *parser) sides(v Value, loc []any) []Option {
 			continue
 		}
 		p.text(m.Value, true, at(loc, m.Name))
-		if m.Value.Type != Null {
+		if m.Value.Type != Null || p.limits.KeepNullSides {
 			options[i].Description = m.Value
 		}
 	}

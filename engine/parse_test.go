@@ -158,6 +158,19 @@ func TestLimitsSayWhatIsLeftOut(t *testing.T) {
 	}
 }
 
+func TestNullSides(t *testing.T) {
+	const text = `{"state":"s","questions":{"q":{"type":"noul","criteria":{"true":null}}}}`
+	for keep, want := range map[bool]string{false: `{"state":"s","questions":{"q":{"type":"noul"}}}`, true: text} {
+		r, err := ParseRequest([]byte(text), Limits{KeepNullSides: keep})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := string(r.JSON()); got != want {
+			t.Errorf("keep %v: got %s, want %s", keep, got, want)
+		}
+	}
+}
+
 func BenchmarkParseRequest1MB(b *testing.B) {
 	var s strings.Builder
 	s.WriteString(`{"state":[`)
