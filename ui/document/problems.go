@@ -59,9 +59,10 @@ func (c *Case) check() (*engine.Request, []Problem) {
 
 // covers reports that p already speaks of what f is about.
 func (p Problem) covers(f Field) bool {
-	return p.Field == f || slices.Contains(p.Also, f) ||
-		p.Rule == RuleNoQuestion && f.Part == PartQuestions ||
-		f.Question != 0 && p.Field.Question == f.Question && p.Field.Option == f.Option
+	same := func(g Field) bool {
+		return g == f || f.Question != 0 && g.Question == f.Question && g.Option == f.Option
+	}
+	return same(p.Field) || slices.ContainsFunc(p.Also, same) || p.Rule == RuleNoQuestion && f.Part == PartQuestions
 }
 
 func (c *Case) stateProblems() []Problem {

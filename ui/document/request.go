@@ -108,6 +108,11 @@ func (c *Case) questionField(loc []any) Field {
 	}
 	qs := c.Questions()
 	i := slices.IndexFunc(qs, func(q Question) bool { return q.ID == loc[0] })
+	if id, ok := loc[0].(string); ok && i < 0 {
+		// The parser clips an id that is too long.
+		start := strings.TrimSuffix(id, "…")
+		i = slices.IndexFunc(qs, func(q Question) bool { return strings.HasPrefix(q.ID, start) && start != id })
+	}
 	if i < 0 {
 		return Field{Part: PartQuestions}
 	}
