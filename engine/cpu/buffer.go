@@ -1,0 +1,131 @@
+package cpu
+
+import (
+	"fmt"
+
+	"clefbar/engine/backend"
+)
+
+// mat is a row-major matrix as kernels see it. Rows start at 64-byte addresses; a row
+// may be written up to the next multiple of 16 columns.
+type mat struct {
+	data               []float32
+	rows, cols, stride int
+}
+
+func (m mat) row(i int) []float32 { return m.data[i*m.stride : i*m.stride+m.cols] }
+
+// strideFor pads rows to whole cache lines, and by one line more: rows a power of two
+// apart would compete for the same lines of the first-level cache.
+func strideFor(cols int) int { return (cols+15)/16*16 + 16 }
+
+// buffer implements [backend.Buffer]. All formats are float32 here; the format only tells
+// in what form products read the buffer.
+type buffer struct {
+	mat
+	block  block // nil for slices
+	format backend.Format
+	zero   bool // content is due to be zeros but has not been written
+}
+
+func (b *buffer) Rows() int { return b.rows }
+func (b *buffer) Cols() int { return b.cols }
+
+// Slice returns a view of rows [from, to).
+func (b *buffer) Slice(from, to int) backend.Buffer {
+	b.settle()
+	s := &buffer{mat: mat{rows: to - from, cols: b.cols, stride: b.stride}, format: b.format}
+	if to > from && b.data != nil {
+		s.data = b.data[from*b.stride : to*b.stride]
+	}
+	return s
+}
+
+// settle writes the zeros that are due.
+func (b *buffer) settle() {
+	if b.zero {
+		clear(b.data)
+		b.zero = false
+	}
+}
+
+// New returns a zeroed buffer; the zeros are written only if something reads them.
+func (c *CPU) New(rows, cols int, f backend.Format) backend.Buffer {
+	b := &buffer{mat: mat{rows: rows, cols: cols, stride: strideFor(cols)}, format: f, zero: true}
+	if rows > 0 {
+		if b.block = c.get(rows * b.stride * 4); b.block != nil {
+			b.data = b.block[:rows*b.stride]
+		}
+	}
+	return b
+}
+
+// Free takes buffers back. Slices are ignored.
+func (c *CPU) Free(list ...backend.Buffer) {
+	for _, x := range list {
+		if b, ok := x.(*buffer); ok && b != nil && b.block != nil {
+			c.mem.put(b.block)
+			b.block, b.data = nil, nil
+		}
+	}
+}
+
+// in returns a buffer to read or to change.
+func in(b backend.Buffer) mat {
+	x := b.(*buffer)
+	x.settle()
+	return x.mat
+}
+
+// out returns a buffer of which every element will be written.
+func out(b backend.Buffer) mat {
+	x := b.(*buffer)
+	x.zero = false
+	return x.mat
+}
+
+// want panics when shapes do not fit: a slip in the model code, never in its input.
+func want(ok bool, op string, shapes ...any) {
+	if !ok {
+		panic("cpu: " + op + ": shapes do not fit: " + fmt.Sprint(shapes...))
+	}
+}
+
+// Write copies rows in; src is as long as rows·cols.
+func (c *CPU) Write(dst backend.Buffer, src []float32) {
+	if c.stopped() {
+		return
+	}
+	d := out(dst)
+	want(len(src) == d.rows*d.cols, "Write", len(src), d.rows, d.cols)
+	for i := range d.rows {
+		copy(d.row(i), src[i*d.cols:])
+	}
+}
+
+// Read copies rows out.
+func (c *CPU) Read(dst []float32, src backend.Buffer) error {
+	if c.stopped() {
+		return c.err
+	}
+	s := in(src)
+	want(len(dst) == s.rows*s.cols, "Read", len(dst), s.rows, s.cols)
+	for i := range s.rows {
+		copy(dst[i*s.cols:], s.row(i))
+	}
+	return nil
+}
+
+// Copy copies rows.
+func (c *CPU) Copy(dst, src backend.Buffer) {
+	if c.stopped() {
+		return
+	}
+	s, d := in(src), out(dst)
+	want(s.rows == d.rows && s.cols == d.cols, "Copy", s.rows, s.cols, d.rows, d.cols)
+	c.overRows(s.rows, float64(s.cols)/4, func(from, to int) {
+		for i := from; i < to; i++ {
+			copy(d.row(i), s.row(i))
+		}
+	})
+}

@@ -1,0 +1,195 @@
+// Stored weights to panels. A panel holds NR outputs: step s of it is NR 32-bit
+// lanes, lane n with the next 1 (float32), 2 (bfloat16) or 4 (codes) inputs of
+// output n. Outputs and inputs past the end are zero. Steps are padded to VW.
+
+// put transposes VW rows of VW lanes into a panel at its column and step.
+INLINE void put(vu t[VW], uint32_t *panel) {
+  transpose(t);
+  UNROLL
+  for (int s = 0; s < VW; s++) memcpy(panel + (int64_t)s * NR, &t[s], sizeof t[s]);
+}
+
+// Loaders take the next VW lanes of a row that holds at least that many inputs.
+INLINE vu f32_of_f32(const uint8_t *p) { return vloadu(p); }
+INLINE vu f32_of_bf16(const uint8_t *p) { return (vu)from_bf16(vloadh(p)); }
+INLINE vu f32_of_f16(const uint8_t *p) { return (vu)from_f16(vloadh(p)); }
+INLINE vu bf16_of_bf16(const uint8_t *p) { return vloadu(p); }
+
+// pairs rounds 2*VW floats in order to bfloat16 pairs.
+INLINE vu pairs(vf a, vf b) {
+  vu x = bf16_high(a) >> 16, y = bf16_high(b) >> 16;
+  vh lo = __builtin_convertvector(x, vh), hi = __builtin_convertvector(y, vh);
+  vu out;
+  memcpy(&out, &lo, sizeof lo);
+  memcpy((uint8_t *)&out + sizeof lo, &hi, sizeof hi);
+  return out;
+}
+INLINE vu bf16_of_f32(const uint8_t *p) { return pairs((vf)vloadu(p), (vf)vloadu(p + VW * 4)); }
+INLINE vu bf16_of_f16(const uint8_t *p) { return pairs(from_f16(vloadh(p)), from_f16(vloadh(p + VW * 2))); }
+
+// DENSE defines the expansion of VW outputs from row n, inputs [k0, k1). PER is the number of
+// inputs in a lane, BYTES the size of a stored input.
+#define DENSE(name, LOAD, PER, BYTES)                                                       \
+  static void name(const clef_weight *w, int64_t n, int64_t k0, int64_t k1, uint32_t *panel) { \
+    const int64_t unit = (int64_t)VW * PER;                                                 \
+    for (int64_t k = k0; k < k1; k += unit, panel += (int64_t)VW * NR) {                    \
+      vu t[VW];                                                                             \
+      for (int i = 0; i < VW; i++) {                                                        \
+        t[i] = (vu){0};                                                                     \
+        if (n + i >= w->rows) continue;                                                     \
+        const uint8_t *p = w->data + (n + i) * w->row_bytes + k * BYTES;                    \
+        if (k + unit <= k1) {                                                               \
+          t[i] = LOAD(p);                                                                   \
+          continue;                                                                         \
+        }                                                                                   \
+        uint8_t tail[VW * 8] = {0};                                                         \
+        memcpy(tail, p, (size_t)((k1 - k) * BYTES));                                        \
+        t[i] = LOAD(tail);                                                                  \
+      }                                                                                     \
+      put(t, panel);                                                                        \
+    }                                                                                       \
+  }
+
+DENSE(expand_f32_f32, f32_of_f32, 1, 4)
+DENSE(expand_f32_bf16, f32_of_bf16, 1, 2)
+DENSE(expand_f32_f16, f32_of_f16, 1, 2)
+DENSE(expand_bf16_f32, bf16_of_f32, 2, 4)
+DENSE(expand_bf16_bf16, bf16_of_bf16, 2, 2)
+DENSE(expand_bf16_f16, bf16_of_f16, 2, 2)
+
+enum { SPAN = 128 }; // codes unpacked at a time
+
+typedef uint8_t v16b __attribute__((vector_size(16)));
+typedef uint64_t v8q __attribute__((vector_size(64)));
+typedef uint8_t v8b __attribute__((vector_size(8)));
+
+// unpack4 splits the nibbles of n codes, n a multiple of 32.
+INLINE void unpack4(const uint8_t *p, int64_t n, uint8_t *out) {
+  for (int64_t i = 0; i < n; i += 32, p += 16, out += 32) {
+    v16b x;
+    memcpy(&x, p, 16);
+    v16b lo = x & 15, hi = x >> 4;
+    v16b a = __builtin_shufflevector(lo, hi, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+    v16b b = __builtin_shufflevector(lo, hi, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+    memcpy(out, &a, 16);
+    memcpy(out + 16, &b, 16);
+  }
+}
+
+// unpack_any reads eight codes at a time from a little-endian bit stream. left is
+// the number of bytes that may be read from p.
+INLINE void unpack_any(const uint8_t *p, int64_t left, int64_t n, int bits, uint8_t *out) {
+  const uint64_t b = (uint64_t)bits;
+  const v8q shift = {0, b, 2 * b, 3 * b, 4 * b, 5 * b, 6 * b, 7 * b};
+  const uint64_t mask = (1u << bits) - 1;
+  for (int64_t i = 0; i < n; i += 8, p += bits, left -= bits, out += 8) {
+    uint64_t x = 0;
+    memcpy(&x, p, left >= 8 ? 8 : (size_t)bits);
+    v8q c = (((v8q){0} + x) >> shift) & mask;
+    v8b d = __builtin_convertvector(c, v8b);
+    memcpy(out, &d, 8);
+  }
+}
+
+// unpack takes the codes [k, k+n) of a row; the rest of SPAN becomes zero.
+static void unpack(const clef_weight *w, int64_t row, int64_t k, int64_t n, uint8_t *out) {
+  const uint8_t *p = w->data + row * w->row_bytes + k * w->bits / 8;
+  if (w->bits == 8) memcpy(out, p, (size_t)n);
+  else if (w->bits == 4) unpack4(p, n, out);
+  else unpack_any(p, w->row_bytes - k * w->bits / 8, n, w->bits, out);
+  if (n < SPAN) memset(out + n, 0, (size_t)(SPAN - n));
+}
+
+// group_value reads one scale or bias.
+INLINE float group_value(const uint8_t *base, const clef_weight *w, int64_t row, int64_t g) {
+  const uint8_t *p = base + row * w->group_row_bytes;
+  uint32_t u = 0;
+  float f;
+  if (w->group_type == CLEF_F32) {
+    memcpy(&f, p + g * 4, 4);
+    return f;
+  }
+  memcpy(&u, p + g * 2, 2);
+  if (w->group_type == CLEF_F16) {
+    uint32_t m = (u & 0x7fff) << 13, top = (u & 0x7c00) == 0x7c00 ? 0x7f800000u : 0;
+    memcpy(&f, &m, 4);
+    f *= 5.192296858534828e33f; // 2^112
+    memcpy(&m, &f, 4);
+    u = m | top | (u & 0x8000) << 16;
+  } else {
+    u <<= 16;
+  }
+  memcpy(&f, &u, 4);
+  return f;
+}
+
+INLINE vf codes_f32(const uint8_t *c, float scale, float bias) {
+  vb b;
+  memcpy(&b, c, sizeof b);
+  return __builtin_convertvector(__builtin_convertvector(b, vi), vf) * scale + bias;
+}
+
+// expand_quant dequantises VW outputs from row n to float32 lanes or bfloat16 pairs.
+INLINE void expand_quant(const clef_weight *w, int64_t n, int64_t k0, int64_t k1, uint32_t *panel, int per) {
+  uint8_t codes[VW][SPAN];
+  const int64_t unit = (int64_t)VW * per;
+  for (int64_t k = k0; k < k1; k += SPAN) {
+    int64_t len = k1 - k < SPAN ? k1 - k : SPAN;
+    for (int i = 0; i < VW; i++)
+      if (n + i < w->rows) unpack(w, n + i, k, len, codes[i]);
+    for (int64_t o = 0; o < len; o += unit, panel += (int64_t)VW * NR) {
+      vu t[VW];
+      for (int i = 0; i < VW; i++) {
+        t[i] = (vu){0};
+        if (n + i >= w->rows) continue;
+        int64_t g = (k + o) / w->group;
+        float s = group_value(w->scales, w, n + i, g), z = group_value(w->biases, w, n + i, g);
+        vf a = codes_f32(codes[i] + o, s, z);
+        t[i] = per == 1 ? (vu)a : pairs(a, codes_f32(codes[i] + o + VW, s, z));
+      }
+      put(t, panel);
+    }
+  }
+}
+static void expand_f32_codes(const clef_weight *w, int64_t n, int64_t k0, int64_t k1, uint32_t *panel) { expand_quant(w, n, k0, k1, panel, 1); }
+static void expand_bf16_codes(const clef_weight *w, int64_t n, int64_t k0, int64_t k1, uint32_t *panel) { expand_quant(w, n, k0, k1, panel, 2); }
+
+// expand_int8 lays out VW outputs' codes four inputs to a lane, and their scales and biases
+// by group. Codes are unsigned; a path with signed products subtracts OFFSET.
+static void expand_int8(const clef_weight *w, int64_t n, int64_t k0, int64_t k1, uint32_t *panel, float *scales, float *biases) {
+  uint8_t codes[VW][SPAN];
+  const int64_t unit = (int64_t)VW * 4, g0 = k0 / w->group, g1 = k1 / w->group;
+  const int offset = w->bits == 8 ? CODE_OFFSET : 0;
+  memset(codes, 0, sizeof codes);
+  for (int64_t k = k0; k < k1; k += SPAN) {
+    int64_t len = k1 - k < SPAN ? k1 - k : SPAN;
+    for (int i = 0; i < VW; i++) {
+      if (n + i >= w->rows) continue;
+      unpack(w, n + i, k, len, codes[i]);
+      if (offset)
+        for (int j = 0; j < SPAN; j++) codes[i][j] = (uint8_t)(codes[i][j] - offset);
+    }
+    for (int64_t o = 0; o < len; o += unit, panel += (int64_t)VW * NR) {
+      vu t[VW];
+      for (int i = 0; i < VW; i++) t[i] = vloadu(codes[i] + o);
+      put(t, panel);
+    }
+  }
+  for (int64_t g = g0; g < g1; g++, scales += NR, biases += NR)
+    for (int i = 0; i < VW; i++) {
+      int in = n + i < w->rows;
+      float s = in ? group_value(w->scales, w, n + i, g) : 0;
+      scales[i] = s;
+      biases[i] = in ? group_value(w->biases, w, n + i, g) + s * (float)offset : 0;
+    }
+}
+
+typedef void (*expander)(const clef_weight *, int64_t, int64_t, int64_t, uint32_t *);
+
+static expander expander_of(int form, int type) {
+  static const expander table[2][5] = {
+      {0, expand_f32_f32, expand_f32_bf16, expand_f32_f16, expand_f32_codes},
+      {0, expand_bf16_f32, expand_bf16_bf16, expand_bf16_f16, expand_bf16_codes},
+  };
+  return table[form == CLEF_FORM_BF16][type];
+}
