@@ -64,7 +64,7 @@ const undoSteps = 200
 
 // New returns an empty case: an empty text as state, no question.
 func New() *Case {
-	c := &Case{clock: time.Now, lastKey: firstKey}
+	c := newCase()
 	st := styleOf(nil)
 	root := emptyNode(engine.Object)
 	root = root.insert(0, entry{key: c.nextKey(), id: "state", value: stringNode(""), at: -1}, st)
@@ -73,6 +73,8 @@ func New() *Case {
 	c.saved = c.now
 	return c
 }
+
+func newCase() *Case { return &Case{clock: time.Now, lastKey: firstKey} }
 
 func (c *Case) nextKey() Key {
 	c.lastKey++

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"clefbar/engine"
 )
@@ -14,19 +13,17 @@ import (
 // name, criteria of the other form, no question at all): [Case.Problems] then says
 // what to mend. The error is a *SyntaxError that names the place.
 func FromJSON(data []byte) (*Case, error) {
-	c := &Case{clock: time.Now, lastKey: firstKey}
-	s, err := c.parse(data)
-	if err != nil {
-		return nil, err
-	}
-	c.now, c.saved = s, s
-	return c, nil
+	return Folded{}.FromText(data)
 }
 
 // Apply replaces the request by the text, as one step of undo. Questions, options
-// and pictures that are still there keep their keys. On an error nothing changes.
-func (c *Case) Apply(data []byte) error {
-	s, err := c.parse(data)
+// and pictures that are still there keep their keys; what f has cut is whole again.
+// On an error nothing changes.
+func (c *Case) Apply(data []byte, f Folded) error {
+	if f.Text != "" && string(data) == f.Text {
+		return nil
+	}
+	s, err := c.parse(data, f)
 	if err != nil {
 		return err
 	}
@@ -46,9 +43,12 @@ func (c *Case) Apply(data []byte) error {
 }
 
 // parse reads a text into a snapshot under a new revision.
-func (c *Case) parse(data []byte) (*snapshot, error) {
+func (c *Case) parse(data []byte, f Folded) (*snapshot, error) {
 	lead, root, tail, err := parseTree(data, c.nextKey)
 	if err != nil {
+		return nil, err
+	}
+	if root, err = f.unfold(trimMark(data), root); err != nil {
 		return nil, err
 	}
 	if err := checkShape(data, root); err != nil {

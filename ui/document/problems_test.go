@@ -196,7 +196,8 @@ func TestRequestIsWhatTheJSONSays(t *testing.T) {
 
 func TestShapesWithoutAPlaceInTheForm(t *testing.T) {
 	for _, c := range []struct{ text, path string }{
-		{`[]`, ""}, {`"x"`, ""},
+		{`[]`, ""},
+		{`"x"`, ""},
 		{`{"questions":[{"id":"q","type":"noul"}]}`, "questions"},
 		{`{"questions":"x"}`, "questions"},
 		{`{"questions":{"q":"Is it urgent?"}}`, "questions.q"},
@@ -223,14 +224,14 @@ func TestApplyKeepsKeysAndFailsWhole(t *testing.T) {
 	c.SetKind(team, engine.Score)
 	c.SetKind(team, engine.Choice)
 	before := c.Snapshot()
-	if err := c.Apply([]byte(`{"questions":[]}`)); err == nil || c.Snapshot() != before {
+	if err := c.Apply([]byte(`{"questions":[]}`), Folded{}); err == nil || c.Snapshot() != before {
 		t.Errorf("a bad text changed the case (%v)", err)
 	}
-	if err := c.Apply(c.JSON()); err != nil || c.Snapshot() != before {
+	if err := c.Apply(c.JSON(), Folded{}); err != nil || c.Snapshot() != before {
 		t.Errorf("the same text made a step (%v)", err)
 	}
 	text := strings.Replace(strings.Replace(kitchen, `"team"`, `"first": {"type":"noul"}, "team"`, 1), `"sales": {"since" : 2019}`, `"hr": null, "sales": "x"`, 1)
-	if err := c.Apply([]byte(text)); err != nil {
+	if err := c.Apply([]byte(text), Folded{}); err != nil {
 		t.Fatal(err)
 	}
 	if key(t, c, "team") != team || key(t, c, "team", "sales") != sales {
