@@ -23,7 +23,7 @@ func splitParts(data []byte, boundary string) (*body, error) {
 	r := multipart.NewReader(bytes.NewReader(data), boundary)
 	for i := 0; ; i++ {
 		part, err := r.NextRawPart()
-		if errors.Is(err, io.EOF) {
+		if errors.Is(err, io.EOF) && i > 0 {
 			break
 		}
 		if err != nil {
