@@ -1,0 +1,91 @@
+package ui
+
+import (
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/driver/desktop"
+)
+
+// control is a figure that can be pressed: by the pointer, by Space and by Return.
+// It is reached by Tab and shows its focus. A disabled one is skipped.
+type control struct {
+	figure
+	onTap                      func()
+	tip                        string // shown while the pointer rests on it
+	hovered, focused, disabled bool
+}
+
+var (
+	_ desktop.Hoverable  = (*control)(nil)
+	_ desktop.Cursorable = (*control)(nil)
+)
+
+// Tapped presses the control.
+func (c *control) Tapped(*fyne.PointEvent) { c.press() }
+
+func (c *control) press() {
+	hideTip(c)
+	if !c.disabled && c.onTap != nil {
+		c.onTap()
+	}
+}
+
+// MouseIn marks the control as hovered.
+func (c *control) MouseIn(e *desktop.MouseEvent) {
+	c.hovered = true
+	if c.tip != "" {
+		showTip(c, c.tip, e.AbsolutePosition)
+	}
+	c.Refresh()
+}
+
+// MouseMoved does nothing: a control has no parts.
+func (c *control) MouseMoved(*desktop.MouseEvent) {}
+
+// MouseOut ends the hover.
+func (c *control) MouseOut() {
+	c.hovered = false
+	hideTip(c)
+	c.Refresh()
+}
+
+// Cursor is a pointer over what can be pressed.
+func (c *control) Cursor() desktop.Cursor {
+	if c.disabled {
+		return desktop.DefaultCursor
+	}
+	return desktop.PointerCursor
+}
+
+// FocusGained shows the focus.
+func (c *control) FocusGained() { c.focused = true; c.Refresh() }
+
+// FocusLost hides it.
+func (c *control) FocusLost() { c.focused = false; c.Refresh() }
+
+// TypedRune is needed to be focusable; keys do the work.
+func (c *control) TypedRune(rune) {}
+
+// TypedKey presses on Space and Return.
+func (c *control) TypedKey(e *fyne.KeyEvent) {
+	switch e.Name {
+	case fyne.KeySpace, fyne.KeyReturn, fyne.KeyEnter:
+		c.press()
+	}
+}
+
+// Disabled reports whether the control can be pressed.
+func (c *control) Disabled() bool { return c.disabled }
+
+// Enable lets the control be pressed.
+func (c *control) Enable() { c.setDisabled(false) }
+
+// Disable keeps the control from being pressed.
+func (c *control) Disable() { c.setDisabled(true) }
+
+func (c *control) setDisabled(off bool) {
+	if c.disabled == off {
+		return
+	}
+	c.disabled = off
+	c.Refresh()
+}

@@ -1,0 +1,104 @@
+package ui
+
+import (
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"fyne.io/fyne/v2"
+
+	"clefbar/engine"
+	"clefbar/ui/document"
+)
+
+// countDelay is how long typing rests before tokens are counted.
+const countDelay = 60 * time.Millisecond
+
+// tokenCount is what a case costs.
+type tokenCount struct {
+	tokens   int
+	estimate bool
+	control  []engine.Control     // control tokens in the person's text
+	media    map[document.Key]int // tokens a picture
+}
+
+// counter counts tokens beside typing: one count at a time, always of the newest
+// text. Its fields are for the UI goroutine.
+type counter struct {
+	page *page
+	last tokenCount
+	busy bool
+	next bool // the text has changed since the running count began
+	work sync.WaitGroup
+}
+
+func newCounter(p *page) *counter { return &counter{page: p} }
+
+// restart forgets the last count: another case is open.
+func (c *counter) restart() {
+	c.last = tokenCount{tokens: estimated(c.page.doc), estimate: true}
+	c.soon()
+}
+
+// soon counts after a rest.
+func (c *counter) soon() {
+	if c.busy {
+		c.next = true
+		return
+	}
+	c.busy = true
+	time.AfterFunc(countDelay, func() { fyne.Do(c.start) })
+}
+
+func (c *counter) start() {
+	c.next = false
+	p := c.page
+	request, _ := p.doc.Request()
+	if request == nil {
+		c.done(tokenCount{tokens: estimated(p.doc), estimate: true})
+		return
+	}
+	pictures := p.doc.Images()
+	estimate := estimated(p.doc)
+	c.work.Go(func() {
+		count := tokenCount{tokens: estimate, estimate: true}
+		if e, err := p.deps.Engine.Encode(request); err == nil {
+			count = countOf(e, pictures)
+		}
+		fyne.Do(func() { c.done(count) })
+	})
+}
+
+func (c *counter) done(count tokenCount) {
+	c.busy, c.last = false, count
+	if c.next {
+		c.soon()
+	}
+	c.page.refresh()
+}
+
+// close waits for the running count.
+func (c *counter) close() { c.work.Wait() }
+
+func countOf(e *engine.Encoding, pictures []document.Image) tokenCount {
+	count := tokenCount{tokens: len(e.IDs) + e.Truncated, control: e.Control, media: map[document.Key]int{}}
+	i := 0
+	for _, piece := range e.Pieces {
+		if piece.Part == engine.PartMedia && i < len(pictures) {
+			count.media[pictures[i].Key] = piece.Tokens.Len()
+			i++
+		}
+	}
+	return count
+}
+
+// estimated guesses the tokens of a state before they are counted: a token is about
+// four letters.
+func estimated(c *document.Case) int {
+	s := c.State()
+	n := utf8.RuneCountInString(s.Text)
+	for _, a := range s.Attachments {
+		n += len(a.Text)
+	}
+	return (n + 3) / 4
+}

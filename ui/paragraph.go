@@ -1,0 +1,87 @@
+package ui
+
+import (
+	"strings"
+
+	"fyne.io/fyne/v2"
+)
+
+// paragraph is a short text of the program itself, wrapped at words, 20 dp a line
+// at 13 dp type.
+type paragraph struct {
+	figure
+	text  string
+	token fyne.ThemeColorName
+	size  float32
+	lines []*label
+	width float32
+}
+
+var _ drawn = (*paragraph)(nil)
+
+func newParagraph(text string, token fyne.ThemeColorName, size float32) *paragraph {
+	p := &paragraph{text: text, token: token, size: size}
+	p.ExtendBaseWidget(p)
+	return p
+}
+
+// CreateRenderer builds the drawing.
+func (p *paragraph) CreateRenderer() fyne.WidgetRenderer { return newDrawing(p) }
+
+func (p *paragraph) set(text string) {
+	if p.text != text {
+		p.text, p.width = text, 0
+		p.Refresh()
+	}
+}
+
+func (p *paragraph) lineHeight() float32 { return dp(p.size * 20 / 13) }
+
+// heightAt is the height the text takes at a width.
+func (p *paragraph) heightAt(width float32) float32 {
+	return float32(len(wrapWords(p.text, width, dp(p.size)))) * p.lineHeight()
+}
+
+func (p *paragraph) paint() {
+	for _, l := range p.lines {
+		l.paint()
+	}
+}
+
+func (p *paragraph) least() fyne.Size { return fyne.NewSize(dp(40), p.lineHeight()) }
+
+func (p *paragraph) arrange(size fyne.Size) {
+	lines := wrapWords(p.text, size.Width, dp(p.size))
+	if p.width != size.Width || len(lines) != len(p.lines) {
+		p.width, p.lines, p.parts = size.Width, nil, nil
+		for _, line := range lines {
+			l := newLabel(line, p.token, p.size, regular)
+			p.lines = append(p.lines, l)
+			p.parts = append(p.parts, l.Text)
+		}
+	}
+	for i, l := range p.lines {
+		l.place(0, float32(i)*p.lineHeight(), size.Width+1, p.lineHeight())
+	}
+}
+
+// wrapWords breaks a text into lines no wider than width, at spaces where it can.
+func wrapWords(text string, width, size float32) []string {
+	var lines []string
+	for para := range strings.SplitSeq(text, "\n") {
+		line := ""
+		for _, word := range strings.Fields(para) {
+			longer := word
+			if line != "" {
+				longer = line + " " + word
+			}
+			if line != "" && textWidth(longer, size, regular) > width {
+				lines = append(lines, line)
+				longer = word
+			}
+			line = longer
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}

@@ -1,0 +1,80 @@
+package ui
+
+import (
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/driver/desktop"
+)
+
+// command is one thing a person can do by menu or key.
+type action struct {
+	label string
+	key   fyne.KeyName
+	mod   fyne.KeyModifier // beside the command key
+	run   func()
+}
+
+// The actions of the window, each with its key. The menus list them; see menus.go.
+func (p *page) actNew() action  { return action{"New Case", fyne.KeyN, 0, p.newCase} }
+func (p *page) actOpen() action { return action{"Open…", fyne.KeyO, 0, p.pickCase} }
+func (p *page) actSave() action { return action{"Save", fyne.KeyS, 0, p.saveCase} }
+func (p *page) actSaveAs() action {
+	return action{"Save As…", fyne.KeyS, fyne.KeyModifierShift, p.pickSave}
+}
+func (p *page) actHide() action   { return action{"Close Window", fyne.KeyW, 0, p.window.Hide} }
+func (p *page) actDecide() action { return action{"Decide", fyne.KeyReturn, 0, p.decide} }
+func (p *page) actJSON() action   { return action{"Request as JSON", fyne.KeyE, 0, p.toggleJSON} }
+func (p *page) actReads() action {
+	return action{"What the Model Reads", fyne.KeyE, fyne.KeyModifierShift, p.toggleReads}
+}
+
+func (p *page) actLive() action {
+	return action{"Live", fyne.KeyL, 0, func() { p.setLive(!p.liveOn(), true) }}
+}
+
+func (p *page) actSettings() action { return action{"Settings…", fyne.KeyComma, 0, p.openSettings} }
+func (p *page) actQuit() action     { return action{"Quit Clefbar", fyne.KeyQ, 0, p.deps.Quit} }
+
+func (a action) shortcut() *desktop.CustomShortcut {
+	return &desktop.CustomShortcut{KeyName: a.key, Modifier: command() | a.mod}
+}
+
+func (a action) item() *fyne.MenuItem {
+	item := fyne.NewMenuItem(a.label, a.run)
+	item.Shortcut = a.shortcut()
+	return item
+}
+
+// addShortcuts makes every key work without the menu bar, which an app without a
+// Dock icon does not have.
+func (w *Window) addShortcuts() {
+	p, c := w.page, w.win.Canvas()
+	for _, a := range []action{
+		p.actNew(), p.actOpen(), p.actSave(), p.actSaveAs(), p.actHide(), p.actDecide(), p.actJSON(),
+		p.actReads(), p.actLive(), p.actSettings(), p.actQuit(),
+	} {
+		c.AddShortcut(a.shortcut(), func(fyne.Shortcut) { a.run() })
+	}
+	for i, k := range questionKeys {
+		c.AddShortcut(&desktop.CustomShortcut{KeyName: k, Modifier: command()}, func(fyne.Shortcut) { p.focusQuestion(i + 1) })
+	}
+	c.AddShortcut(&fyne.ShortcutUndo{}, func(fyne.Shortcut) { p.undo() })
+	c.AddShortcut(&fyne.ShortcutRedo{}, func(fyne.Shortcut) { p.redo() })
+	c.AddShortcut(&fyne.ShortcutPaste{}, func(s fyne.Shortcut) {
+		if paste, ok := s.(*fyne.ShortcutPaste); ok && paste.Clipboard != nil {
+			p.pasteAnywhere(paste.Clipboard.Content())
+		}
+	})
+}
+
+// pasteAnywhere takes a paste while nothing has the focus: into the state.
+func (p *page) pasteAnywhere(text string) {
+	if text == "" || p.pasteState(text) {
+		return
+	}
+	p.focusState()
+	p.state.entry.TypedShortcut(&fyne.ShortcutPaste{Clipboard: fixedClipboard(text)})
+}
+
+var questionKeys = []fyne.KeyName{
+	fyne.Key1, fyne.Key2, fyne.Key3, fyne.Key4, fyne.Key5, fyne.Key6, fyne.Key7, fyne.Key8, fyne.Key9,
+}

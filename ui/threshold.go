@@ -1,0 +1,121 @@
+package ui
+
+import (
+	"image/color"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/widget"
+)
+
+// thresholdButton stands over the ticks of the bars and opens a slider.
+type thresholdButton struct {
+	control
+	text  *label
+	ticks [2]*canvas.Rectangle
+	back  *canvas.Rectangle
+}
+
+var _ drawn = (*thresholdButton)(nil)
+
+func newThresholdButton(p *page) *thresholdButton {
+	b := &thresholdButton{back: newRect(6), ticks: [2]*canvas.Rectangle{newRect(0), newRect(0)}}
+	b.text = newLabel("Threshold 0.80", colorInk3, 12, regular)
+	b.tip = "A leading answer below it gets a ring: a person should look"
+	b.onTap = func() { openThreshold(p, b) }
+	b.parts = []fyne.CanvasObject{b.back, b.ticks[0], b.ticks[1], b.text.Text}
+	b.ExtendBaseWidget(b)
+	return b
+}
+
+// CreateRenderer builds the drawing.
+func (b *thresholdButton) CreateRenderer() fyne.WidgetRenderer { return newDrawing(b) }
+
+func (b *thresholdButton) set(v float64) {
+	b.text.set("Threshold " + probability(v))
+	b.Refresh()
+}
+
+// tickX is where the ticks stand in the button.
+func (b *thresholdButton) tickX() float32 { return dp(7) }
+
+func (b *thresholdButton) paint() {
+	b.text.paint()
+	for _, t := range b.ticks {
+		t.FillColor = themeColor(colorInk2)
+	}
+	b.back.FillColor, b.back.StrokeWidth = color.Transparent, 0
+	if b.hovered {
+		b.back.FillColor = themeColor(colorRaised)
+	}
+	if b.focused {
+		b.back.StrokeColor, b.back.StrokeWidth = themeColor(colorAccent), 1.5
+	}
+}
+
+func (b *thresholdButton) least() fyne.Size { return fyne.NewSize(dp(16)+b.text.width()+dp(8), dp(24)) }
+
+func (b *thresholdButton) arrange(size fyne.Size) {
+	put(b.back, 0, 0, size.Width, size.Height)
+	x, mid := b.tickX(), size.Height/2
+	put(b.ticks[0], x-dp(0.75), mid-dp(5), dp(1.5), dp(4))
+	put(b.ticks[1], x-dp(0.75), mid+dp(2), dp(1.5), dp(4))
+	b.text.place(dp(16), 0, size.Width, size.Height)
+}
+
+// openThreshold shows the slider under its button. Bars follow while it moves.
+func openThreshold(p *page, anchor fyne.CanvasObject) {
+	slider := widget.NewSlider(0.5, 0.99)
+	slider.Step = 0.01
+	slider.SetValue(p.settings.Threshold)
+	value := newLabel(probability(p.settings.Threshold), colorInk, 13, bold)
+	body := newThresholdBody(slider, value)
+	slider.OnChanged = func(v float64) {
+		value.set(probability(v))
+		body.Refresh()
+		p.setThreshold(v)
+	}
+	pop := newPanel(p.canvas(), body)
+	pop.openUnder(anchor)
+	p.canvas().Focus(slider)
+}
+
+// thresholdBody is the slider with its value and what it means.
+type thresholdBody struct {
+	figure
+	title  *label
+	value  *label
+	slider *widget.Slider
+	note   *paragraph
+}
+
+var _ drawn = (*thresholdBody)(nil)
+
+func newThresholdBody(s *widget.Slider, value *label) *thresholdBody {
+	b := &thresholdBody{slider: s, value: value}
+	b.title = newLabel("Threshold", colorInk, 13, regular)
+	b.note = newParagraph("At or above it an answer stands by itself. Below it, a person should look.", colorInk2, 12)
+	b.parts = []fyne.CanvasObject{b.title.Text, b.value.Text, b.slider, b.note}
+	b.ExtendBaseWidget(b)
+	return b
+}
+
+// CreateRenderer builds the drawing.
+func (b *thresholdBody) CreateRenderer() fyne.WidgetRenderer { return newDrawing(b) }
+
+func (b *thresholdBody) paint() {
+	b.title.paint()
+	b.value.paint()
+}
+
+func (b *thresholdBody) least() fyne.Size {
+	return fyne.NewSize(dp(260), dp(24)+b.slider.MinSize().Height+dp(4)+b.note.heightAt(dp(260)))
+}
+
+func (b *thresholdBody) arrange(size fyne.Size) {
+	b.title.place(0, 0, size.Width/2, dp(22))
+	b.value.placeRight(size.Width, 0, size.Width/2, dp(22))
+	h := b.slider.MinSize().Height
+	put(b.slider, -dp(4), dp(24), size.Width+dp(8), h)
+	put(b.note, 0, dp(28)+h, size.Width, b.note.heightAt(size.Width))
+}

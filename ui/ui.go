@@ -1,0 +1,193 @@
+// Package ui is what people see: one window in which the form is the chart. Left
+// the state, right the questions, each option with its probability in the same row.
+//
+// The package talks to the rest of the program through the small interfaces of
+// [Deps]. It starts nothing long on the UI goroutine; results come back through
+// one fyne.Do. All methods of [Window] are for the UI goroutine unless they say
+// otherwise.
+package ui
+
+import (
+	"time"
+
+	"clefbar/engine"
+	"clefbar/ui/document"
+)
+
+// Deps is what the window needs from the program.
+type Deps struct {
+	Engine   Engine
+	Models   Models
+	Endpoint Endpoint
+	Settings Settings        // as they were saved
+	Save     func(Settings)  // keeps changed settings
+	Cases    *document.Store // keeps the open case; nil keeps nothing
+	Samples  []Sample        // in the order of the menu
+	Memory   func() int64    // resident bytes of the process, 0 where unknown
+	Version  string          // shown in About
+	Quit     func()          // ends the program
+	FirstRun bool            // nothing was ever saved on this machine
+}
+
+// Engine answers requests and says what the model would read. Both methods may be
+// called from any goroutine.
+type Engine interface {
+	engine.Decider
+	// Encode renders a request with the tokenizer of the open model.
+	Encode(r *engine.Request) (*engine.Encoding, error)
+}
+
+// Models chooses the model that answers. Methods may be called from any goroutine
+// and return at once; progress is told through Watch.
+type Models interface {
+	List() []Model
+	State() ModelState
+	Open(id string)        // closes the current one and opens this
+	Stop()                 // gives up opening
+	Unload()               // frees the memory; the next decision opens it again
+	AddFolder(path string) // any folder with a model in it
+	Watch(changed func())  // called from any goroutine
+}
+
+// Model is one model that can be chosen.
+type Model struct {
+	ID       string // for Open
+	Name     string // "Clef-flash"
+	Layout   string // "4-bit"
+	Note     string // "6.2 GB, fits", "practice model", or why it cannot be opened
+	Usable   bool
+	Practice bool
+}
+
+// Phase is where a model is between chosen and ready.
+type Phase uint8
+
+// The phases.
+const (
+	PhaseNone    Phase = iota // no model is open
+	PhaseOpening              // Done of Total bytes are in place
+	PhaseReady
+	PhaseFailed // Err says why
+)
+
+// ModelState is the model in use, or on its way.
+type ModelState struct {
+	Phase       Phase
+	ID          string
+	Info        engine.ModelInfo
+	Done, Total int64         // bytes, while opening
+	Left        time.Duration // estimate, 0 for none
+	Err         error
+}
+
+func (s ModelState) title() string {
+	if s.Info.Name == "" {
+		return "No model"
+	}
+	return modelName(s.Info.Name)
+}
+
+// modelName writes a model's short name as a title: "clef-flash" is Clef-flash.
+func modelName(s string) string {
+	if s == "" {
+		return ""
+	}
+	if s[0] >= 'a' && s[0] <= 'z' {
+		return string(s[0]-'a'+'A') + s[1:]
+	}
+	return s
+}
+
+// full is the name with the layout: "Clef-flash 8-bit".
+func (s ModelState) full() string {
+	if s.Info.Layout == "" || s.Info.Practice {
+		return s.title()
+	}
+	return s.title() + " " + s.Info.Layout
+}
+
+// Endpoint is the server on this machine. Methods may be called from any goroutine
+// and return at once; results are told through Watch.
+type Endpoint interface {
+	State() EndpointState
+	SetOn(on bool)
+	SetPort(port int)
+	Watch(changed func()) // called from any goroutine
+}
+
+// EndpointState is what the window says about the endpoint.
+type EndpointState struct {
+	On    bool
+	Port  int
+	Key   bool  // callers must send a key
+	Err   error // why it is not answering although it is on
+	Today int   // requests answered today
+	Last  []Call
+}
+
+// Call is one answered request, without its text.
+type Call struct {
+	Time   time.Time
+	Path   string
+	Status int
+	Took   time.Duration
+}
+
+// URL is the address programs send requests to.
+func (s EndpointState) URL() string { return "http://127.0.0.1:" + itoa(s.Port) + "/v1/systemone" }
+
+// Sample is one case that comes with the program.
+type Sample struct {
+	Title string // "Ticket routing"
+	Note  string // "Which team, how urgent"
+	JSON  []byte // a request or a case file
+}
+
+// Settings are what a person has chosen. The zero value is not valid; see
+// DefaultSettings.
+type Settings struct {
+	Appearance  Appearance `json:"appearance"`
+	TextScale   float32    `json:"text_scale"`
+	Animations  bool       `json:"animations"`
+	Threshold   float64    `json:"threshold"`
+	Live        *bool      `json:"live,omitempty"` // nil: on while decisions take under 150 ms
+	StateWidth  float32    `json:"state_width"`    // of the left pane, dp
+	StateLines  float32    `json:"state_lines"`    // height of the state above the questions, dp
+	Width       float32    `json:"width"`
+	Height      float32    `json:"height"`
+	HintsClosed []string   `json:"hints_closed,omitempty"`
+	ToldHiding  bool       `json:"told_hiding"`
+	LegendSeen  bool       `json:"legend_seen"`
+}
+
+// DefaultSettings are those of a first start.
+func DefaultSettings() Settings {
+	return Settings{
+		Appearance: AppearanceSystem, TextScale: 1, Animations: true, Threshold: 0.8,
+		StateWidth: 376, StateLines: 110, Width: 1180, Height: 732,
+	}
+}
+
+// checked replaces what is out of bounds, as in a file that was edited by hand.
+func (s Settings) checked() Settings {
+	d := DefaultSettings()
+	switch s.Appearance {
+	case AppearanceSystem, AppearanceLight, AppearanceDark:
+	default:
+		s.Appearance = d.Appearance
+	}
+	s.TextScale = within(s.TextScale, 0.8, 2, d.TextScale)
+	s.Threshold = within(s.Threshold, 0.5, 0.99, d.Threshold)
+	s.StateWidth = within(s.StateWidth, 280, 4000, d.StateWidth)
+	s.StateLines = within(s.StateLines, 80, 400, d.StateLines)
+	s.Width = within(s.Width, 760, 10000, d.Width)
+	s.Height = within(s.Height, 520, 10000, d.Height)
+	return s
+}
+
+func within[T float32 | float64](v, low, high, otherwise T) T {
+	if v >= low && v <= high {
+		return v
+	}
+	return otherwise
+}
