@@ -2,28 +2,132 @@ package main
 
 import (
 	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
 
 	"clefbar/app/worker"
 	"clefbar/engine"
+	"clefbar/engine/local"
+	"clefbar/engine/prompt"
+	"clefbar/engine/tokenizer"
 	"clefbar/models"
 )
 
+// deviceFor returns the device of a word that --device takes. Other files add theirs.
+var deviceFor = map[string]func() (local.Device, error){
+	"auto": func() (local.Device, error) { return local.CPU(0), nil },
+	"cpu":  func() (local.Device, error) { return local.CPU(0), nil },
+}
+
+// options returns how this library's models run.
+func (h howToRun) options(progress func(done, total int64)) (local.Options, error) {
+	open, ok := deviceFor[h.device]
+	if !ok {
+		return local.Options{}, &engine.Error{Reason: engine.Device, Message: "this build cannot compute on " + h.device}
+	}
+	device, err := open()
+	if err != nil {
+		return local.Options{}, err
+	}
+	return local.Options{Device: device, Precision: h.precision, Limit: h.maxTokens, Progress: progress}, nil
+}
+
+// openLocal opens the embedded model or a folder in this process.
+func (l *library) openLocal(ctx context.Context, key string, progress func(done, total int64)) (worker.Model, error) {
+	opt, err := l.how.options(progress)
+	if err != nil {
+		return nil, err
+	}
+	if key == etudeKey {
+		return local.OpenFS(ctx, etudeFiles(), etudeKey, opt)
+	}
+	return local.Open(ctx, key, opt)
+}
+
+// etudeFiles are the files of the embedded practice model.
+func etudeFiles() fs.FS { return os.DirFS(".") }
+
+// etudeInfo describes the embedded model without opening it.
+func etudeInfo() engine.ModelInfo {
+	info := engine.ModelInfo{Name: etudeKey, Practice: true}
+	f, err := models.OpenFS(etudeFiles(), etudeKey)
+	if err != nil {
+		return info
+	}
+	defer f.Close()
+	return folderInfo(f, "")
+}
+
+// folderInfo describes a folder's model.
+func folderInfo(f *models.Folder, path string) engine.ModelInfo {
+	return engine.ModelInfo{
+		Name: f.Name, Path: path, Description: f.Card.Description, Released: f.Card.Released, Layout: f.Layout,
+		Practice: f.Card.Practice, PracticeNote: f.Card.PracticeNote, Vision: f.Vision(), DiskBytes: f.DiskBytes,
+		WeightBytes: f.WeightBytes(),
+	}
+}
+
+// encoding renders a request as the model of a command reads it. A folder that holds
+// nothing but a tokenizer is enough, unless the request has images.
+func (c *common) encoding(ctx context.Context, r *engine.Request) (*engine.Encoding, error) {
+	l, err := c.library()
+	if err != nil {
+		return nil, err
+	}
+	key, err := c.key(l, r.Model)
+	if err != nil {
+		return nil, err
+	}
+	if isURL(key) {
+		return nil, usage("only a model of this machine can be looked into, not %s", key)
+	}
+	if len(r.Images) > 0 {
+		return encodeWhole(ctx, l, key, r)
+	}
+	name, files := etudeKey, etudeFiles()
+	if key != etudeKey {
+		name, files = filepath.Base(key), os.DirFS(key)
+	}
+	data, err := fs.ReadFile(files, "tokenizer.json")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &engine.Error{Reason: engine.BadModel, Message: "the model " + name + " has no tokenizer.json", Err: err}
+	}
+	if err != nil {
+		return nil, &engine.Error{Reason: engine.BadModel, Message: "the tokenizer of " + name + " cannot be read: " + err.Error(), Err: err}
+	}
+	tok, err := tokenizer.Load(data)
+	if err != nil {
+		return nil, err
+	}
+	e, err := prompt.Encode(tok, r, prompt.Options{})
+	if err != nil {
+		return nil, err
+	}
+	if info, ok := l.Info(key); ok {
+		name = info.Name
+	}
+	e.Model = name
+	return e, nil
+}
+
+// encodeWhole opens the model: how many tokens an image takes is a matter of its
+// vision tower.
+func encodeWhole(ctx context.Context, l *library, key string, r *engine.Request) (*engine.Encoding, error) {
+	m, err := l.openLocal(ctx, key, func(int64, int64) {})
+	if err != nil {
+		return nil, err
+	}
+	defer m.Close()
+	e, ok := m.(worker.Encoder)
+	if !ok {
+		return nil, &engine.Error{Reason: engine.BadUsage, Message: "this model does not show what it reads"}
+	}
+	return e.Encode(r)
+}
+
+// openServer opens a model that another server answers for.
 func openServer(string) (worker.Model, error) {
 	return nil, &engine.Error{Reason: engine.NoModel, Message: "this build cannot ask other servers"}
-}
-
-func (l *library) folder(key string) (*models.Folder, error) { return models.Open(key) }
-
-func etudeInfo() engine.ModelInfo { return engine.ModelInfo{Name: "etude", Practice: true} }
-
-func folderInfo(f *models.Folder, path string) engine.ModelInfo {
-	return engine.ModelInfo{Name: f.Name, Path: path, Layout: f.Layout, DiskBytes: f.DiskBytes, Vision: f.Vision()}
-}
-
-func openFolder(context.Context, *models.Folder, howToRun, func(done, total int64)) (worker.Model, error) {
-	return nil, &engine.Error{Reason: engine.BadModel, Message: "this build cannot run models"}
-}
-
-func (c *common) encoding(context.Context, *engine.Request) (*engine.Encoding, error) {
-	return nil, &engine.Error{Reason: engine.BadModel, Message: "this build cannot encode"}
 }

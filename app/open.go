@@ -75,20 +75,10 @@ func (l *library) Open(ctx context.Context, key string, progress func(done, tota
 	if isURL(key) {
 		return openServer(key)
 	}
-	f, err := l.folder(key)
-	if err != nil {
-		return nil, modelError(key, err)
-	}
 	if err := l.fits(ctx, key); err != nil {
-		_ = f.Close() // only looked at
 		return nil, err
 	}
-	m, err := openFolder(ctx, f, l.how, progress)
-	if err != nil {
-		_ = f.Close() // nothing of it is in use
-		return nil, err
-	}
-	return m, nil
+	return l.openLocal(ctx, key, progress)
 }
 
 // fits refuses a model of the disk whose weights and working set are more than the

@@ -93,7 +93,9 @@ type oneModel struct {
 	door  chan struct{} // opening waits for it
 }
 
-func (s oneModel) Default(name string) bool { return name == "" || strings.EqualFold(name, "jev-latest") }
+func (s oneModel) Default(name string) bool {
+	return name == "" || strings.EqualFold(name, "jev-latest")
+}
 
 func (s oneModel) Resolve(name string) (string, error) {
 	switch strings.ToLower(name) {
