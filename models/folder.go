@@ -91,6 +91,18 @@ func (f *Folder) Check() error {
 	return nil
 }
 
+// WeightBytes returns the stored size of the tensors that are computed with: all of
+// them but the embedding tables, which are read row by row.
+func (f *Folder) WeightBytes() int64 {
+	var sum int64
+	for name, t := range f.tensors {
+		if name != "embed_tokens.weight" && name != "lm_head.weight" {
+			sum += t.Bytes()
+		}
+	}
+	return sum
+}
+
 // Vision says whether the model can read images: it has the tower and its tokens.
 func (f *Folder) Vision() bool { return f.Config.Vision != nil }
 

@@ -38,3 +38,12 @@ type Quant struct {
 	Group          int // 32, 64 or 128 columns
 	Scales, Biases Tensor
 }
+
+// Bytes returns the stored size, scales and biases included.
+func (t Tensor) Bytes() int64 {
+	n := int64(len(t.Data))
+	if t.Quant != nil {
+		n += int64(len(t.Quant.Scales.Data)) + int64(len(t.Quant.Biases.Data))
+	}
+	return n
+}

@@ -25,7 +25,7 @@ type engineUnderTest struct {
 
 func load(t *testing.T, b backend.Backend, f *models.Folder) engineUnderTest {
 	t.Helper()
-	q, err := qwen.Load(b, f, nil)
+	q, err := qwen.Load(context.Background(), b, f, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,6 @@
 package head
 
 import (
-	"fmt"
 	"math"
 
 	"clefbar/engine/backend"
@@ -113,11 +112,7 @@ func (j *job) logits(state, options, fields, last, lexical backend.Buffer) ([][]
 		for k := group.From; k < group.To; k++ {
 			prior := float64(j.priorScale) * cosine(host[4].row(k), anchor, 1e-12)
 			joint := float64(j.jointScale)*cosine(host[0].row(i), host[1].row(k), 1e-8) + float64(residual.data[k])
-			logit := float32(prior + float64(j.gate)*joint)
-			if logit != logit || math.IsInf(float64(logit), 0) {
-				return nil, fmt.Errorf("the logit of question %s is not a number: the model's weights are damaged", j.questions[i].ID)
-			}
-			out[i] = append(out[i], logit)
+			out[i] = append(out[i], float32(prior+float64(j.gate)*joint))
 		}
 	}
 	return out, nil

@@ -22,7 +22,7 @@ func openModel(t *testing.T, s modeltest.Shape) (*Model, *scalar.Backend) {
 	}
 	t.Cleanup(func() { f.Close() })
 	b := scalar.New()
-	m, err := Load(b, f, nil)
+	m, err := Load(context.Background(), b, f, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +173,7 @@ func TestMemory(t *testing.T) {
 	}
 	defer f.Close()
 	l := &ledger{Backend: scalar.New(), sizes: map[backend.Buffer]int{}}
-	m, err := Load(l, f, nil)
+	m, err := Load(context.Background(), l, f, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

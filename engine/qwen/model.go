@@ -4,6 +4,7 @@
 package qwen
 
 import (
+	"context"
 	"fmt"
 
 	"clefbar/engine/backend"
@@ -56,24 +57,23 @@ type attnLayer struct {
 const l2Eps = 1e-6
 
 // Load hands every weight to the backend, layer by layer, and calls progress (which may
-// be nil) with the number of finished parts.
-func Load(b backend.Backend, f *models.Folder, progress func(done, total int)) (*Model, error) {
+// be nil) with the stored bytes that were handed over. Ending ctx stops it.
+func Load(ctx context.Context, b backend.Backend, f *models.Folder, progress func(bytes int64)) (*Model, error) {
 	l := loader{b: b, f: f}
 	m := &Model{b: b, cfg: f.Config, block: blockRows}
-	total := f.Config.Layers() + 1
 	m.embed = l.load("embed_tokens.weight", backend.Table)
 	m.norm = l.centred("norm.weight")
-	for i := range total - 1 {
-		if progress != nil {
-			progress(i, total)
-		}
+	for i := range f.Config.Full {
 		m.layers = append(m.layers, l.layer(i))
+		if l.err == nil {
+			l.err = ctx.Err()
+		}
 		if l.err != nil {
 			return nil, l.err
 		}
-	}
-	if progress != nil {
-		progress(total, total)
+		if progress != nil {
+			progress(l.bytes)
+		}
 	}
 	return m, l.err
 }
@@ -83,9 +83,10 @@ func (m *Model) Config() *models.Config { return m.cfg }
 
 // loader loads weights and keeps the first error.
 type loader struct {
-	b   backend.Backend
-	f   *models.Folder
-	err error
+	b     backend.Backend
+	f     *models.Folder
+	bytes int64
+	err   error
 }
 
 func (l *loader) take(t models.Tensor, use backend.Use) backend.Weight {
@@ -93,6 +94,9 @@ func (l *loader) take(t models.Tensor, use backend.Use) backend.Weight {
 		return nil
 	}
 	w, err := l.b.Load(t, use)
+	if use != backend.Table {
+		l.bytes += t.Bytes()
+	}
 	if err != nil {
 		l.err = fmt.Errorf("load %s: %w", t.Name, err)
 	}
