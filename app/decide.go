@@ -37,6 +37,10 @@ func newDecide(c *common) *cobra.Command {
 	return cmd
 }
 
+// caseLimits say how the command line reads requests: a null side of a noul stays,
+// as the reference has it (clef.md 2.5).
+var caseLimits = engine.Limits{KeepNullSides: true}
+
 // readCase reads the request from the file, stdin or the flags, and checks it as the
 // endpoint does.
 func readCase(args []string, flags *caseFlags) (*engine.Request, error) {
@@ -50,7 +54,7 @@ func readCase(args []string, flags *caseFlags) (*engine.Request, error) {
 	if err := flags.attach(r); err != nil {
 		return nil, err
 	}
-	return r, r.Check(engine.Limits{})
+	return r, r.Check(caseLimits)
 }
 
 func readRequest(args []string, flags *caseFlags) (*engine.Request, error) {
@@ -62,7 +66,7 @@ func readRequest(args []string, flags *caseFlags) (*engine.Request, error) {
 		if err != nil {
 			return nil, err
 		}
-		return r, r.Check(engine.Limits{})
+		return r, r.Check(caseLimits)
 	}
 	name := "-"
 	if len(args) > 0 {
@@ -74,7 +78,7 @@ func readRequest(args []string, flags *caseFlags) (*engine.Request, error) {
 	if err != nil {
 		return nil, usage("%v", err)
 	}
-	return engine.ParseRequest(b, engine.Limits{})
+	return engine.ParseRequest(b, caseLimits)
 }
 
 func (c *common) decide(ctx context.Context, r *engine.Request, timing bool) error {
