@@ -50,8 +50,6 @@ func adviceOn(q *Question) []Problem {
 		add(AdviceCounting, Field{Part: PartInstructions}, "", "This asks for a number, and the answer can only be yes or no.")
 	case openQuestion.MatchString(text) && !strings.Contains(text, ",") && q.Kind == engine.Noul:
 		add(AdviceOpenQuestion, Field{Part: PartInstructions}, "", "This cannot be answered with yes or no. Pick one may be the better kind.")
-	case counting.MatchString(text):
-		add(AdviceCounting, Field{Part: PartInstructions}, "", "Counting is not what these models are good at: check the answers.")
 	}
 	if q.Kind == engine.Noul || q.OtherForm {
 		return found

@@ -156,3 +156,12 @@ func (c *Case) Dismiss(p Problem) {
 	next.dismissed[Advised{p.Rule, p.Field}] = true
 	c.commit(tag{what: "dismiss"}, &next)
 }
+
+// Restore makes the case what it was at a snapshot, as one step of undo. The
+// snapshot's revision comes back too.
+func (c *Case) Restore(s Snapshot) {
+	if s.s != c.now {
+		next := *s.s
+		c.commit(tag{what: "restore"}, &next)
+	}
+}

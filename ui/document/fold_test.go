@@ -85,10 +85,3 @@ func TestPlacesInTheText(t *testing.T) {
 		}
 	}
 }
-
-func TestSampleIsNotEdited(t *testing.T) {
-	c, err := FromSample("Ticket", []byte(kitchen))
-	if err != nil || c.Title() != "Ticket" || c.Edited() || c.CanUndo() {
-		t.Fatalf("got %v, title %q, edited %v", err, c.Title(), c.Edited())
-	}
-}

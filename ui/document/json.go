@@ -38,7 +38,7 @@ func (c *Case) Apply(data []byte, f Folded) error {
 	if old := c.now.attached; len(old) > 0 && s.root.get("state").is(strings.Join(composed(c.now.typed, old), "")) {
 		c.compose(s, c.now.typed, old)
 	}
-	c.commit(tag{what: "json"}, s)
+	c.commit(tag{"json", Field{Part: PartQuestions}}, s)
 	return nil
 }
 

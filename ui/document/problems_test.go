@@ -133,7 +133,7 @@ func TestAdvice(t *testing.T) {
 		{"T12 in the description", one(`{"type":"choice",` + team + `{"billing":null,"rest":"Anything else"}}`), nil},
 		{"complete pair", one(`{"type":"choice",` + team + `{"approve":null,"deny":null}}`), nil},
 		{"T13 counting", one(`{"type":"noul","instructions":"How many days has she waited?"}`), []Rule{AdviceCounting}},
-		{"counting in levels", one(`{"type":"score","instructions":"How many items?","criteria":["1","2"]}`), []Rule{AdviceCounting}},
+		{"counting by levels", one(`{"type":"score","instructions":"How many items?","criteria":["1","2"]}`), nil},
 		{"a fair yes or no", one(`{"type":"noul","instructions":"Is the number of days above 3?"}`), nil},
 		{"how urgent is a rating", one(`{"type":"score","instructions":"How urgent is it?","criteria":["a","b"]}`), nil},
 		{"open question", one(`{"type":"noul","instructions":"Which team should handle it?"}`), []Rule{AdviceOpenQuestion}},
