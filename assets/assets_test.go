@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"fyne.io/fyne/v2"
 	"github.com/fyne-io/oksvg"
 	"github.com/srwiley/rasterx"
 )
@@ -98,4 +99,30 @@ func TestUnknownIconPanics(t *testing.T) {
 		}
 	}()
 	Icon("no-such-icon")
+}
+
+func TestLooseChangesLinesOnly(t *testing.T) {
+	loose := Loose(Sans, 22.0/15)
+	if loose.Name() == Sans.Name() {
+		t.Error("got the same name, want one that caches can tell apart")
+	}
+	if len(loose.Content()) != len(Sans.Content()) {
+		t.Fatalf("got %d bytes, want %d", len(loose.Content()), len(Sans.Content()))
+	}
+	hhea := fontTables(loose.Content())["hhea"]
+	em := int16At(fontTables(loose.Content())["head"], 18)
+	got := float64(int16At(hhea, 4)-int16At(hhea, 6)) / float64(em)
+	if got < 1.465 || got > 1.468 {
+		t.Errorf("got lines %.3f em apart, want %.3f", got, 22.0/15)
+	}
+	if !bytes.Equal(fontTables(loose.Content())["hmtx"], fontTables(Sans.Content())["hmtx"]) {
+		t.Error("got other widths, want the same")
+	}
+}
+
+func TestLooseLeavesWhatIsNoFont(t *testing.T) {
+	bad := fyne.NewStaticResource("bad.ttf", []byte("not a font"))
+	if got := Loose(bad, 1.5); got != bad {
+		t.Errorf("got %v, want the resource itself", got)
+	}
 }

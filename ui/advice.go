@@ -60,7 +60,7 @@ func (a *adviceLine) least() fyne.Size { return fyne.NewSize(dp(320), dp(adviceH
 
 func (a *adviceLine) arrange(size fyne.Size) {
 	put(a.rule, 0, 0, size.Width, 1)
-	put(a.icon.Image, dp(markX-8), (size.Height-dp(16))/2, dp(16), dp(16))
+	putIcon(a.icon, dp(markX-8)+dp(8), size.Height/2)
 	x := size.Width - dp(padRight-4)
 	show(a.not, !a.what.Blocks)
 	if !a.what.Blocks {

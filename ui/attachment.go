@@ -106,7 +106,7 @@ func (c *attachmentCard) arrange(size fyne.Size) {
 	show(c.rule, body)
 	put(c.rule, 1, head, size.Width-2, 1)
 	put(c.shade, 1, head+1, size.Width-2, max(0, size.Height-head-2))
-	put(c.icon.Image, dp(14), head/2-dp(8), dp(16), dp(16))
+	putIcon(c.icon, dp(22), head/2)
 	put(c.remove, size.Width-dp(34), head/2-dp(14), dp(28), dp(28))
 	x := placeLeftOf(c.open, size.Width-dp(36), head)
 	c.name.place(dp(43), dp(9), max(0, x-dp(51)), dp(20))

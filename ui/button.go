@@ -43,11 +43,12 @@ var _ drawn = (*button)(nil)
 
 func newButton(r rank, iconName, text string, tap func()) *button {
 	b := &button{rank: r, height: buttonUsual, iconName: iconName, back: newRect(8)}
+	size := float32(13)
 	if r == rankLink || r == rankMuted {
-		b.height = buttonText
+		b.height, size = buttonText, 12
 	}
 	b.onTap = tap
-	b.text = newLabel(text, colorInk, 13, regular)
+	b.text = newLabel(text, colorInk, size, regular)
 	b.extra = newLabel("", colorInk3, 13, regular)
 	b.parts = []fyne.CanvasObject{b.back, b.text.Text, b.extra.Text}
 	if iconName != "" {
@@ -180,7 +181,7 @@ func (b *button) arrange(size fyne.Size) {
 		x += spare / 2
 	}
 	if b.icon != nil {
-		put(b.icon.Image, x, (size.Height-dp(16))/2, dp(16), dp(16))
+		putIcon(b.icon, x+dp(8), size.Height/2)
 		x += dp(16)
 		if b.text.full != "" {
 			x += dp(b.iconGap())
@@ -199,7 +200,7 @@ func (b *button) arrange(size fyne.Size) {
 		x += b.extra.place(x, 0, b.extra.width()+1, size.Height)
 	}
 	show(b.arrow.Image, b.chevron)
-	put(b.arrow.Image, x+dp(6), (size.Height-dp(16))/2, dp(16), dp(16))
+	putIcon(b.arrow, x+dp(6)+dp(8), size.Height/2)
 }
 
 // mixed returns a share of one colour over another.

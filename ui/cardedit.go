@@ -18,6 +18,9 @@ func (c *card) begin(target *cell) {
 		c.entryFor(c.cell).hide()
 	}
 	c.cell = target
+	if c.page.touched[c.view.question.Key] = true; !c.advice.has {
+		c.page.refresh()
+	}
 	e.fill(target, c.textOf(target.field), target.placeholder)
 	e.show()
 	c.foot.set(c.view, c.footHint(), c.sides)

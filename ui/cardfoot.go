@@ -96,7 +96,7 @@ func (f *cardFooter) least() fyne.Size { return fyne.NewSize(dp(320), dp(cardFoo
 
 func (f *cardFooter) arrange(size fyne.Size) {
 	add := f.add.least()
-	put(f.add, dp(10), (size.Height-add.Height)/2-dp(1), add.Width, add.Height)
+	put(f.add, dp(9.5), (size.Height-add.Height)/2, add.Width, add.Height)
 	x, gap := size.Width-dp(padRight), dp(13)
 	for i := len(f.notes) - 1; i >= 0; i-- {
 		n := f.notes[i]
@@ -106,7 +106,7 @@ func (f *cardFooter) arrange(size fyne.Size) {
 			continue
 		}
 		show(n.Text, true)
-		x -= n.placeRight(x, -dp(1), room, size.Height) + gap
+		x -= n.placeRight(x, 0, room, size.Height) + gap
 	}
 }
 

@@ -142,13 +142,13 @@ func (b *kindButton) paint() {
 }
 
 func (b *kindButton) least() fyne.Size {
-	return fyne.NewSize(dp(8)+b.name.width()+dp(5)+b.wire.width()+dp(3+16+4), dp(28))
+	return fyne.NewSize(dp(8)+b.name.width()+dp(4)+b.wire.width()+dp(2+16+5), dp(28))
 }
 
 func (b *kindButton) arrange(size fyne.Size) {
 	put(b.back, 0, 0, size.Width, size.Height)
 	x := dp(8)
-	x += b.name.place(x, 0, size.Width, size.Height) + dp(5)
-	x += b.wire.place(x, dp(0.5), size.Width, size.Height) + dp(3)
-	put(b.arrow.Image, x, (size.Height-dp(16))/2, dp(16), dp(16))
+	x += b.name.place(x, 0, size.Width, size.Height) + dp(4)
+	x += b.wire.place(x, dp(0.5), size.Width, size.Height) + dp(2)
+	putIcon(b.arrow, x+dp(8), size.Height/2)
 }

@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"math"
+
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/widget"
@@ -48,11 +50,23 @@ type figure struct {
 
 func (f *figure) objects() []fyne.CanvasObject { return f.parts }
 
-// put places an object and gives it a size in one call.
+// put places an object and gives it a size in one call. Widgets stand on half dp, so
+// that the icons in them are sharp.
 func put(o fyne.CanvasObject, x, y, w, h float32) {
+	if _, ok := o.(fyne.Widget); ok {
+		x, y = round(x), round(y)
+	}
 	o.Move(fyne.NewPos(x, y))
 	o.Resize(fyne.NewSize(w, h))
 }
+
+// putIcon places a 16 dp icon around a point, on whole pixels so that it is sharp.
+func putIcon(i *icon, x, y float32) {
+	d := dp(16)
+	put(i.Image, round(x-d/2), round(y-d/2), d, d)
+}
+
+func round(v float32) float32 { return float32(math.Round(float64(v)*2) / 2) }
 
 // show makes an object visible or not without a needless refresh.
 func show(o fyne.CanvasObject, visible bool) {

@@ -138,7 +138,7 @@ func testDeps() (Deps, *scripted, *shelf, *switchboard) {
 	info := engine.ModelInfo{Name: "clef-flash", Layout: "4-bit", Device: "Metal", Limit: 16384}
 	e := &scripted{took: 800 * time.Millisecond, limit: 16384, info: info, tokens: 412, probs: ticketProbs}
 	m := &shelf{
-		state:  ModelState{Phase: PhaseReady, ID: "flash4", Info: info},
+		state: ModelState{Phase: PhaseReady, ID: "flash4", Info: info},
 		models: []Model{
 			{ID: "flash8", Name: "Clef-flash", Layout: "8-bit", Note: "11.4 GB, fits", Usable: true},
 			{ID: "flash4", Name: "Clef-flash", Layout: "4-bit", Note: "6.2 GB, fits", Usable: true},
@@ -182,8 +182,11 @@ func ticketJSON(state string) []byte {
 func testSamples() []Sample {
 	s := []Sample{{Title: "Support ticket", Note: "Which team, how urgent", JSON: ticketJSON(ticketState)}}
 	for _, x := range [][2]string{
-		{"Shell command", "Safe to run, or ask first"}, {"Invoice risk", "Duplicate, overdue, large"},
-		{"Prompt router", "Small or large model"}, {"Review mood", "One to five stars"}, {"Meeting intent", "Yes, no, or new time"},
+		{"Shell command", "Safe to run, or ask first"},
+		{"Invoice risk", "Duplicate, overdue, large"},
+		{"Prompt router", "Small or large model"},
+		{"Review mood", "One to five stars"},
+		{"Meeting intent", "Yes, no, or new time"},
 	} {
 		s = append(s, Sample{Title: x[0], Note: x[1], JSON: ticketJSON("x")})
 	}

@@ -40,7 +40,7 @@ func (g *grip) paint() {
 func (g *grip) least() fyne.Size { return fyne.NewSize(dp(20), dp(24)) }
 
 func (g *grip) arrange(size fyne.Size) {
-	put(g.icon.Image, (size.Width-dp(16))/2, (size.Height-dp(16))/2, dp(16), dp(16))
+	putIcon(g.icon, (size.Width-dp(16))/2+dp(8), size.Height/2)
 }
 
 // Cursor shows that the row can be moved.

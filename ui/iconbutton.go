@@ -43,5 +43,5 @@ func (b *iconButton) least() fyne.Size { return fyne.NewSquareSize(dp(28)) }
 
 func (b *iconButton) arrange(size fyne.Size) {
 	put(b.back, 0, 0, size.Width, size.Height)
-	put(b.icon.Image, (size.Width-dp(16))/2, (size.Height-dp(16))/2, dp(16), dp(16))
+	putIcon(b.icon, (size.Width-dp(16))/2+dp(8), size.Height/2)
 }

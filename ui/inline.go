@@ -50,10 +50,7 @@ func newInline(owner *card, size float32, style fyne.TextStyle) *inline {
 }
 
 // fieldTheme takes an entry's own border and ground away and sets its text size.
-type fieldTheme struct {
-	size float32
-	pad  float32
-}
+type fieldTheme struct{ size float32 }
 
 func (f fieldTheme) Color(name fyne.ThemeColorName, variant fyne.ThemeVariant) color.Color {
 	switch name {
@@ -63,7 +60,9 @@ func (f fieldTheme) Color(name fyne.ThemeColorName, variant fyne.ThemeVariant) c
 	return inUse().Color(name, variant)
 }
 
-func (f fieldTheme) Font(style fyne.TextStyle) fyne.Resource { return inUse().Font(style) }
+func (f fieldTheme) Font(style fyne.TextStyle) fyne.Resource {
+	return inUse().Font(style)
+}
 
 func (f fieldTheme) Icon(name fyne.ThemeIconName) fyne.Resource { return inUse().Icon(name) }
 

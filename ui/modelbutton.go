@@ -76,12 +76,9 @@ func (b *modelButton) paint() {
 }
 
 func (b *modelButton) least() fyne.Size {
-	w := dp(12+8+8) + b.name.width() + dp(10+16+10)
-	if b.spin.on {
-		w += dp(5)
-	}
+	w := b.nameX() + b.name.width() + dp(15+19.5)
 	if b.note.full != "" {
-		w += dp(9) + b.note.width()
+		w += dp(8) + b.note.width()
 	}
 	if b.badge.Visible() {
 		w += dp(8) + b.badge.least().Width
@@ -89,26 +86,28 @@ func (b *modelButton) least() fyne.Size {
 	return fyne.NewSize(min(w, dp(360)), dp(buttonTall))
 }
 
+// nameX is where the name begins, after the dot or the open ring.
+func (b *modelButton) nameX() float32 {
+	if b.spin.on {
+		return dp(13 + 13 + 8)
+	}
+	return dp(13 + 8 + 8)
+}
+
 func (b *modelButton) arrange(size fyne.Size) {
 	put(b.back, 0, 0, size.Width, size.Height)
 	mid := size.Height / 2
-	x := dp(12)
-	if b.spin.on {
-		put(b.spin, x, mid-dp(6.5), dp(13), dp(13))
-		x += dp(13 + 8)
-	} else {
-		put(b.dot, x, mid-dp(4), dp(8), dp(8))
-		x += dp(8 + 8)
-	}
-	put(b.arrow.Image, size.Width-dp(10+16), mid-dp(8), dp(16), dp(16))
-	right := size.Width - dp(10+16+8)
+	put(b.spin, dp(13), mid-dp(6.5), dp(13), dp(13))
+	put(b.dot, dp(13), mid-dp(4), dp(8), dp(8))
+	putIcon(b.arrow, size.Width-dp(19.5), mid)
+	right := size.Width - dp(15+19.5)
 	if b.badge.Visible() {
 		s := b.badge.least()
-		put(b.badge, right-s.Width-dp(2), mid-s.Height/2, s.Width, s.Height)
+		put(b.badge, right-s.Width, mid-s.Height/2, s.Width, s.Height)
 		right -= s.Width + dp(8)
 	}
 	if b.note.full != "" {
-		right -= b.note.placeRight(right-dp(2), 0, dp(120), size.Height) + dp(9)
+		right -= b.note.placeRight(right, 0, dp(120), size.Height) + dp(8)
 	}
-	b.name.place(x, 0, max(0, right-x)+1, size.Height)
+	b.name.place(b.nameX(), 0, max(0, right-b.nameX())+1, size.Height)
 }

@@ -27,13 +27,15 @@ type page struct {
 	notice  *noticeCard
 	run     *runner
 	counter *counter
-	outcome *outcome // the last answer, nil before the first
-	failure error    // of the last decision, nil after a good one
-	graced  bool     // the first moment after a key in Live: nothing greys yet
-	said    string   // a sentence in the status line, until the next change
+	outcome *outcome              // the last answer, nil before the first
+	failure error                 // of the last decision, nil after a good one
+	graced  bool                  // the first moment after a key in Live: nothing greys yet
+	said    string                // a sentence in the status line, until the next change
+	touched map[document.Key]bool // questions that were worked on: only they get advice
 	hints   map[string]*hint
-	sheet   *modal // the open sheet, nil for none
-	modelID string // of the model that was ready last
+	sheet   *modal    // the open sheet, nil for none
+	draft   jsonDraft // text of the JSON sheet that was no request when it closed
+	modelID string    // of the model that was ready last
 
 	wantAnswer bool // decide by itself when the model is ready
 }
@@ -66,7 +68,7 @@ func (p *page) canvas() fyne.Canvas { return p.window.win.Canvas() }
 func (p *page) open(c *document.Case) {
 	p.run.cancel()
 	p.doc, p.outcome, p.failure, p.said = c, nil, nil, ""
-	p.cards = map[document.Key]*card{}
+	p.cards, p.touched = map[document.Key]*card{}, map[document.Key]bool{}
 	c.Watch(func() {
 		if p.doc == c {
 			p.changed()
@@ -155,7 +157,7 @@ func (p *page) cardView(q document.Question, i int, problems []document.Problem)
 		}
 	}
 	for _, pr := range problems {
-		if pr.Field.Question == q.Key {
+		if pr.Field.Question == q.Key && (pr.Blocks || p.touched[q.Key]) {
 			v.problems = append(v.problems, pr)
 		}
 	}
@@ -191,9 +193,9 @@ func (p *page) arrange(size fyne.Size) {
 	if size.Width >= dp(splitWidth) {
 		p.setStacked(false)
 		w := min(max(dp(p.settings.StateWidth), dp(stateLeast)), size.Width/2)
-		put(p.state, 0, top, w, height)
-		put(p.questions, w+1, top, size.Width-w-1, height)
-		put(p.grip, w+0.5-reach/2, top, reach, height)
+		put(p.state, 0, top, w-1, height)
+		put(p.questions, w, top, size.Width-w, height)
+		put(p.grip, w-0.5-reach/2, top, reach, height)
 		return
 	}
 	p.setStacked(true)

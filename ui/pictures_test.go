@@ -5,11 +5,15 @@ import (
 	"image/png"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
+
+	"clefbar/engine"
+	"clefbar/ui/document"
 )
 
 var pictures = flag.String("pictures", "", "folder to draw every screen into, light and dark, at 2x")
@@ -20,15 +24,17 @@ func testWindow(t *testing.T, d Deps, w, h float32) *Window {
 	a := test.NewTempApp(t)
 	win := New(a, d)
 	win.win.Resize(fyne.NewSize(w, h))
-	t.Cleanup(win.win.Close)
+	t.Cleanup(func() { win.Close(); win.win.Close() })
 	return win
 }
 
 // settle lets timers and workers of a test come to rest.
 func settle(p *page) {
-	p.run.work.Wait()
-	time.Sleep(countDelay + 30*time.Millisecond)
-	p.counter.work.Wait()
+	for range 3 {
+		p.run.work.Wait()
+		time.Sleep(countDelay + 30*time.Millisecond)
+		p.counter.work.Wait()
+	}
 }
 
 func draw(t *testing.T, w *Window, name string) {
@@ -36,6 +42,7 @@ func draw(t *testing.T, w *Window, name string) {
 	if c, ok := w.win.Canvas().(interface{ SetScale(float32) }); ok {
 		c.SetScale(2)
 	}
+	w.page.refresh()
 	if err := os.MkdirAll(*pictures, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -49,18 +56,147 @@ func draw(t *testing.T, w *Window, name string) {
 	}
 }
 
+// screen is one state of the window that has a picture.
+type screen struct {
+	name string
+	w, h float32
+	deps func(*Deps, *scripted, *shelf, *switchboard)
+	then func(*testing.T, *Window)
+}
+
+var screens = []screen{
+	{name: "main", w: 1178, h: 730},
+	{name: "first-run", w: 1178, h: 730, deps: etude},
+	{name: "empty", w: 1178, h: 730, deps: func(d *Deps, _ *scripted, _ *shelf, _ *switchboard) { d.FirstRun = false }, then: focusEditor},
+	{name: "loading", w: 1178, h: 730, deps: loadingModel},
+	{name: "toolong", w: 1178, h: 730, deps: tooLongLog, then: pasteLog},
+	{name: "narrow", w: 758, h: 490},
+	{name: "editing", w: 1178, h: 730, then: editSeveral},
+	{name: "failure", w: 1178, h: 730, deps: brokenDevice},
+	{name: "nomodel", w: 1178, h: 730, deps: func(_ *Deps, _ *scripted, m *shelf, _ *switchboard) { m.state = ModelState{} }},
+	{name: "menu", w: 1178, h: 730, then: func(_ *testing.T, w *Window) { test.Tap(w.page.toolbar.model) }},
+	{name: "kinds", w: 1178, h: 730, then: openKindMenu},
+	{name: "threshold", w: 1178, h: 730, then: func(_ *testing.T, w *Window) { test.Tap(w.page.questions.threshold) }},
+	{name: "settings", w: 1178, h: 730, then: func(_ *testing.T, w *Window) { w.page.openSettings() }},
+	{name: "about", w: 1178, h: 730, then: func(_ *testing.T, w *Window) { w.page.openAbout() }},
+	{name: "many", w: 1178, h: 730, then: manyOptions},
+	{name: "scripts", w: 1178, h: 730, then: otherScripts},
+	{name: "wide", w: 1600, h: 800},
+	{name: "narrow-log", w: 758, h: 560, deps: tooLongLog, then: pasteLog},
+	{name: "sides", w: 1178, h: 730, then: openSides},
+}
+
 func TestPictures(t *testing.T) {
 	if *pictures == "" {
 		t.Skip("draws only with -pictures FOLDER")
 	}
 	macKeys = true
-	for _, a := range []Appearance{AppearanceLight, AppearanceDark} {
-		d, _, _, _ := testDeps()
-		d.Settings.Appearance = a
-		d.FirstRun = true
-		w := testWindow(t, d, 1180, 732)
-		settle(w.page)
-		w.page.refresh()
-		draw(t, w, "main-"+string(a))
+	defer func() { macKeys = false }()
+	for _, s := range screens {
+		for _, a := range []Appearance{AppearanceLight, AppearanceDark} {
+			name := s.name + "-" + string(a)
+			t.Run(name, func(t *testing.T) {
+				d, e, m, b := testDeps()
+				d.Settings.Appearance = a
+				d.FirstRun = true
+				if s.deps != nil {
+					s.deps(&d, e, m, b)
+				}
+				w := testWindow(t, d, s.w, s.h)
+				settle(w.page)
+				if s.then != nil {
+					s.then(t, w)
+				}
+				draw(t, w, name)
+			})
+		}
 	}
+}
+
+func etude(d *Deps, e *scripted, m *shelf, b *switchboard) {
+	info := engine.ModelInfo{Name: "etude", Layout: "mixed 4-bit", Device: "CPU", Limit: 16384, Practice: true}
+	m.state = ModelState{Phase: PhaseReady, ID: "etude", Info: info}
+	e.info = info
+	e.took = 31 * time.Millisecond
+	e.probs = map[string]float64{
+		"team/billing": 0.09, "team/technical": 0.86, "team/sales": 0.05,
+		"urgency/0": 0.08, "urgency/1": 0.29, "urgency/2": 0.63, "service_down/true": 0.74, "service_down/false": 0.26,
+	}
+	b.state.On = false
+	d.Memory = func() int64 { return 38_000_000 }
+}
+
+func loadingModel(_ *Deps, _ *scripted, m *shelf, _ *switchboard) {
+	info := m.state.Info
+	info.Layout = "8-bit"
+	m.state = ModelState{Phase: PhaseOpening, ID: "flash8", Info: info, Done: 6_900_000_000, Total: 10_400_000_000, Left: 2 * time.Second}
+}
+
+func brokenDevice(_ *Deps, e *scripted, _ *shelf, _ *switchboard) {
+	e.err = &engine.Error{Reason: engine.Device, Message: "the GPU stopped in the middle of a decision"}
+}
+
+func tooLongLog(_ *Deps, e *scripted, _ *shelf, _ *switchboard) { e.tokens = 21390 }
+
+func pasteLog(_ *testing.T, w *Window) {
+	p := w.page
+	p.doc.SetText("Here is tonight’s gateway log. Which part fails first?")
+	lines := []string{
+		"23:41:07 gw-2  POST /v1/charge 502 upstream reset before headers", "23:41:07 gw-2  retry 1 of 3 in 200 ms",
+		"23:41:08 gw-1  POST /v1/charge 502 upstream reset before headers", "23:41:08 pool  0 of 24 connections healthy",
+		"23:41:09 gw-2  retry 2 of 3 in 400 ms", "23:41:11 gw-2  circuit open: payments-core",
+	}
+	p.pasteState(strings.Join(lines, "\n") + "\n" + strings.Repeat("23:42:00 gw-2  retry 3 of 3 in 800 ms\n", 1198))
+	settle(p)
+}
+
+func focusEditor(_ *testing.T, w *Window) { w.page.focusState() }
+
+func editSeveral(_ *testing.T, w *Window) {
+	p := w.page
+	q := p.doc.Questions()[0]
+	key := p.doc.AddOption(q.Key, 3)
+	p.doc.SetName(q.Key, key, "refund")
+	c := p.cards[q.Key]
+	c.editRow(3, document.PartName)
+	r := c.rows[q.Options[2].Key]
+	test.Drag(w.win.Canvas(), fyne.NewPos(1, 1), 0, 0)
+	c.drag(r, -30)
+}
+
+func openKindMenu(_ *testing.T, w *Window) {
+	test.Tap(w.page.cards[w.page.doc.Questions()[0].Key].head.kind)
+}
+
+func openSides(_ *testing.T, w *Window) {
+	p := w.page
+	c := p.cards[p.doc.Questions()[2].Key]
+	c.addRow()
+}
+
+func manyOptions(t *testing.T, w *Window) {
+	p := w.page
+	q := p.doc.Questions()[0]
+	lines := make([]string, 250)
+	for i := range lines {
+		lines[i] = "option_" + itoa(i) + "\tA description that is rather long so that it has to end in an ellipsis somewhere before the bar"
+	}
+	if _, err := p.doc.PasteRows(q.Key, 0, strings.Join(lines, "\n")); err != nil {
+		t.Fatal(err)
+	}
+	p.run.start()
+	settle(p)
+	p.questions.scroll.ScrollToOffset(fyne.NewPos(0, 3000))
+	p.questions.seen()
+}
+
+func otherScripts(_ *testing.T, w *Window) {
+	p := w.page
+	q := p.doc.Questions()[0]
+	p.doc.SetInstructions(q.Key, "Kuka hoitaa tämän, und wer übernimmt? Ποιος; Кто? 😀 מי מטפל בזה")
+	p.doc.SetName(q.Key, q.Options[0].Key, "الفواتير")
+	p.doc.SetDescription(q.Key, q.Options[0].Key, "المدفوعات والفواتير")
+	p.doc.SetName(q.Key, q.Options[1].Key, "a_very_long_option_name_that_does_not_fit")
+	p.doc.SetDescription(q.Key, q.Options[1].Key, "👩‍👩‍👧 families, 🇫🇮 flags and a description that goes on and on past the bar")
+	p.doc.SetText("Hyvää päivää! Ολα καλά; Привет 👋\nשלום עולם\n")
 }

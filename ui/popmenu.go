@@ -279,7 +279,7 @@ func (it *menuItem) arrange(size fyne.Size) {
 		top = dp(1)
 		it.second.place(it.indent(), dp(22), size.Width-it.indent()-dp(10), dp(18))
 	}
-	put(it.tick.Image, dp(8), top+(h-dp(16))/2, dp(16), dp(16))
+	putIcon(it.tick, dp(16), top+h/2)
 	right := size.Width - dp(10)
 	if it.detail.full != "" {
 		right -= it.detail.placeRight(right, top, size.Width/2, h) + dp(16)

@@ -10,6 +10,7 @@ const (
 	headHeight  = 46 // the line with "Questions" and the threshold
 	cardGap     = 12
 	columnEnd   = 24
+	columnTop   = 4 // scrolled with the cards, so that a card's stroke is never cut
 	updatingBar = 240
 )
 
@@ -86,10 +87,10 @@ func (q *questionsPane) arrange(size fyne.Size) {
 	put(q.progress, size.Width*0.18, 0, min(dp(updatingBar), size.Width*0.6), dp(2))
 	head := dp(headHeight)
 	x := dp(questionsIn + 4)
-	x += q.title.place(x, dp(2), dp(120), head) + dp(14)
+	x += q.title.place(x, dp(2), dp(120), head) + dp(12)
 	x += placeMiddleAt(q.add, x, dp(1), head) + dp(12)
 	q.updating.place(x, dp(2), dp(120), head)
-	put(q.scroll, 0, head, size.Width, max(0, size.Height-head))
+	put(q.scroll, 0, head-dp(columnTop), size.Width, max(0, size.Height-head+dp(columnTop)))
 	q.placeThreshold(size.Width, x)
 	q.seen()
 }
@@ -162,7 +163,7 @@ func (c *column) paint() {}
 
 func (c *column) least() fyne.Size {
 	width := c.Size().Width - 2*dp(questionsIn)
-	h := dp(columnEnd)
+	h := dp(columnTop + columnEnd)
 	for _, it := range c.items {
 		h += it.heightAt(width) + dp(cardGap)
 	}
@@ -170,7 +171,7 @@ func (c *column) least() fyne.Size {
 }
 
 func (c *column) arrange(size fyne.Size) {
-	y, width := float32(0), size.Width-2*dp(questionsIn)
+	y, width := dp(columnTop), size.Width-2*dp(questionsIn)
 	for _, it := range c.items {
 		h := it.heightAt(width)
 		put(it, dp(questionsIn), y, width, h)

@@ -14,7 +14,7 @@ import (
 // The columns of a row, in dp from the card's inner left edge: 16 pad, 20 mark, 132
 // name, rest description, 248 bar, 56 number, 20 pad.
 const (
-	markX       = 22 // centre of the mark
+	markX       = 21 // centre of the mark
 	nameX       = 36
 	descX       = 168
 	levelTextX  = 56 // a level's text, after its number
@@ -208,7 +208,7 @@ func (r *row) arrange(size fyne.Size) {
 	}
 	put(r.back, dp(4), dp(1), size.Width-dp(8), h-dp(2))
 	r.mark.place(dp(markX), textH/2)
-	put(r.alert.Image, dp(markX-8), textH/2-dp(8), dp(16), dp(16))
+	putIcon(r.alert, dp(markX), textH/2)
 	put(r.grip, dp(12), textH/2-dp(12), dp(20), dp(24))
 	right := r.textRight(size.Width)
 	cellY := (textH - dp(28)) / 2

@@ -22,9 +22,9 @@ func (p *page) actSaveAs() action {
 }
 func (p *page) actHide() action   { return action{"Close Window", fyne.KeyW, 0, p.window.Hide} }
 func (p *page) actDecide() action { return action{"Decide", fyne.KeyReturn, 0, p.decide} }
-func (p *page) actJSON() action   { return action{"Request as JSON", fyne.KeyE, 0, p.toggleJSON} }
+func (p *page) actJSON() action   { return action{"Request as JSON", fyne.KeyE, 0, p.openJSON} }
 func (p *page) actReads() action {
-	return action{"What the Model Reads", fyne.KeyE, fyne.KeyModifierShift, p.toggleReads}
+	return action{"What the Model Reads", fyne.KeyE, fyne.KeyModifierShift, p.openReads}
 }
 
 func (p *page) actLive() action {

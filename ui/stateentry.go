@@ -28,6 +28,7 @@ func newStateEntry(p *page) *stateEntry {
 	e := &stateEntry{page: p}
 	e.ExtendBaseWidget(e)
 	e.MultiLine = true
+	e.TextStyle = editorStyle
 	e.Wrapping = fyne.TextWrapWord
 	e.Scroll = fyne.ScrollVerticalOnly
 	e.PlaceHolder = "Type or paste what happened: an email, a ticket, a command, a record…"

@@ -175,8 +175,8 @@ func (s *statePane) arrangeBelow(size fyne.Size) float32 {
 	x, width := dp(12), size.Width-dp(24)
 	if !s.stacked {
 		bottom -= dp(48)
-		w := placeMiddleAt(s.file, dp(16), bottom, dp(46))
-		placeMiddleAt(s.image, dp(16)+w+dp(8), bottom, dp(46))
+		w := placeMiddleAt(s.file, dp(15), bottom, dp(46))
+		placeMiddleAt(s.image, dp(15)+w+dp(8), bottom, dp(46))
 		s.drop.placeRight(size.Width-dp(statePad), bottom, width/2, dp(46))
 	} else {
 		bottom -= dp(8)
@@ -242,12 +242,8 @@ func placeMiddleAt(o fyne.CanvasObject, x, y, height float32) float32 {
 
 // textHeight is how high the editor is with its text wrapped at a width.
 func (e *stateEntry) textHeight(width float32) float32 {
-	lines := 0
-	for _, l := range wrapWords(e.Text, width-dp(16), dp(15)) {
-		_ = l
-		lines++
-	}
-	return float32(max(1, lines))*(lineHeight(15, regular)+dp(4)) + dp(16)
+	lines := len(wrapWords(e.Text, width-dp(16), dp(15)))
+	return float32(lines)*dp(22) + dp(16)
 }
 
 // structured shows a state that is no text: as JSON, kept as written.

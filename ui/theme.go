@@ -131,6 +131,13 @@ func (t *Theme) Color(name fyne.ThemeColorName, variant fyne.ThemeVariant) color
 	return color.NRGBA{uint8(v >> 16), uint8(v >> 8), uint8(v), 0xFF}
 }
 
+// editorFont sets lines 22 dp apart at 15 dp type. It goes by the name of italic,
+// which the design does not use: Fyne measures text by style, never by override.
+var editorFont = assets.Loose(assets.Sans, 22.0/15)
+
+// editorStyle is the style of text in an editor of several lines.
+var editorStyle = fyne.TextStyle{Italic: true}
+
 // Font returns Clefbar Sans in its two weights, or JetBrains Mono.
 func (t *Theme) Font(style fyne.TextStyle) fyne.Resource {
 	switch {
@@ -140,6 +147,8 @@ func (t *Theme) Font(style fyne.TextStyle) fyne.Resource {
 		return assets.Mono
 	case style.Bold:
 		return assets.SansBold
+	case style.Italic:
+		return editorFont
 	}
 	return assets.Sans
 }

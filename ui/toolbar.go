@@ -83,7 +83,7 @@ func (t *toolbar) arrange(size fyne.Size) {
 	show(t.more, !wide)
 	h := size.Height - 1
 	x := dp(16) + placeMiddle(t.model, dp(16), h) + dp(18)
-	x += placeMiddle(t.samples, x, h) + dp(14)
+	x += placeMiddle(t.samples, x, h) + dp(10)
 	if wide {
 		placeMiddle(t.paste, x, h)
 	}
