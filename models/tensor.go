@@ -3,6 +3,8 @@
 // configuration, tokenizer and joint head. It runs nothing.
 package models
 
+import "fmt"
+
 // DType is the stored element type of a tensor.
 type DType uint8
 
@@ -46,4 +48,17 @@ func (t Tensor) Bytes() int64 {
 		n += int64(len(t.Quant.Scales.Data)) + int64(len(t.Quant.Biases.Data))
 	}
 	return n
+}
+
+// Rows returns a view of rows [from, to) of a vector or matrix.
+func (t Tensor) Rows(from, to int) Tensor {
+	part := t
+	n := t.Shape[0]
+	part.Name = fmt.Sprintf("%s[%d:%d]", t.Name, from, to)
+	part.Shape = append([]int{to - from}, t.Shape[1:]...)
+	part.Data = t.Data[len(t.Data)/n*from : len(t.Data)/n*to]
+	if q := t.Quant; q != nil {
+		part.Quant = &Quant{Bits: q.Bits, Group: q.Group, Scales: q.Scales.Rows(from, to), Biases: q.Biases.Rows(from, to)}
+	}
+	return part
 }

@@ -79,6 +79,14 @@ type Attn struct {
 	QNorm, KNorm            Weight // (HeadDim), final weights: no +1 left to add
 }
 
+// Rotator is a Backend that also rotates whole heads, as the vision tower needs it
+// (clef.md 5.4). Without it the tower rotates on the host.
+type Rotator interface {
+	// Rotate turns the pairs (i, i+n) of every head of x in place, n being the columns of cos and
+	// sin: heads are 2n wide, cos and sin have a row for each row of x.
+	Rotate(x, cos, sin Buffer)
+}
+
 // Info describes the device.
 type Info struct {
 	Device    string // "CPU", "Metal"

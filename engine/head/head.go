@@ -158,15 +158,9 @@ func (l *loader) linear(name string) linear {
 // attention splits in_proj, rows [q; k; v], into views of three matrices.
 func (l *loader) attention(name string) attention {
 	w, b := l.f.HeadTensor(name+".in_proj_weight"), l.f.HeadTensor(name+".in_proj_bias")
+	n := l.f.Head.Width
 	part := func(i int) linear {
-		return linear{l.take(third(w, i), backend.Matrix), l.take(third(b, i), backend.Vector)}
+		return linear{l.take(w.Rows(i*n, (i+1)*n), backend.Matrix), l.take(b.Rows(i*n, (i+1)*n), backend.Vector)}
 	}
 	return attention{q: part(0), k: part(1), v: part(2), out: l.linear(name + ".out_proj")}
-}
-
-// third returns a view of the i-th third of a tensor's rows.
-func third(t models.Tensor, i int) models.Tensor {
-	n := len(t.Data) / 3
-	shape := append([]int{t.Shape[0] / 3}, t.Shape[1:]...)
-	return models.Tensor{Name: fmt.Sprintf("%s[%d]", t.Name, i), DType: t.DType, Shape: shape, Data: t.Data[i*n : (i+1)*n]}
 }

@@ -8,32 +8,46 @@ import (
 	"clefbar/engine/answer"
 	"clefbar/engine/prompt"
 	"clefbar/engine/qwen"
+	"clefbar/engine/vision"
 )
 
 // plan is an encoded request: one prompt for all questions, or one for each.
 type plan struct {
 	prompts []*engine.Encoding
 	shared  int // tokens that all prompts begin with; 0 for a single prompt
+	grids   []qwen.Grid
+	images  []*vision.Pixels
 }
 
-// plan encodes a request.
+// plan encodes a request. Images are measured, but not decoded yet.
 func (m *Model) plan(r *engine.Request) (*plan, error) {
-	if len(r.Images) > 0 && !m.info.Vision {
-		return nil, engine.InvalidAt("media_unsupported", []any{"images", 0}, "The model %s reads no images", m.info.Name)
-	}
 	opt := prompt.Options{Limit: m.info.Limit}
+	for i, img := range r.Images {
+		if m.vision == nil {
+			return nil, engine.InvalidAt("media_unsupported", []any{"images", i}, "The model %s reads no images", m.info.Name)
+		}
+		n, err := m.vision.Tokens(img.Data)
+		if err != nil {
+			return nil, badImage(i, err)
+		}
+		opt.MediaTokens = append(opt.MediaTokens, n)
+	}
 	if r.Independent {
 		i, err := prompt.EncodeIndependent(m.tok, r, opt)
 		if err != nil {
 			return nil, err
 		}
-		return &plan{i.Prompts, i.Shared}, nil
+		return &plan{prompts: i.Prompts, shared: i.Shared}, nil
 	}
 	e, err := prompt.Encode(m.tok, r, opt)
 	if err != nil {
 		return nil, err
 	}
-	return &plan{[]*engine.Encoding{e}, 0}, nil
+	return &plan{prompts: []*engine.Encoding{e}}, nil
+}
+
+func badImage(i int, err error) error {
+	return engine.InvalidAt("image_invalid", []any{"images", i}, "Not a usable image: %v", err)
 }
 
 // Encode returns what the model would read for a request, without running it. For
@@ -51,6 +65,9 @@ func (m *Model) Encode(r *engine.Request) (*engine.Encoding, error) {
 func (m *Model) Decide(ctx context.Context, r *engine.Request) (*engine.Response, error) {
 	began := time.Now()
 	p, err := m.plan(r)
+	if err == nil {
+		err = m.decodeImages(ctx, p, r.Images)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -87,32 +104,86 @@ func (p *plan) tokens() int {
 	return n
 }
 
+// decodeImages prepares the images and finds their tokens in the prompt.
+func (m *Model) decodeImages(ctx context.Context, p *plan, images []engine.Image) error {
+	at, ids := 0, p.prompts[0].IDs
+	for i, img := range images {
+		if ctx.Err() != nil {
+			return stopped(ctx)
+		}
+		x, err := m.vision.Prepare(img.Data)
+		if err != nil {
+			return badImage(i, err)
+		}
+		for at < len(ids) && ids[at] != m.folder.Config.ImageToken {
+			at++
+		}
+		p.images = append(p.images, x)
+		p.grids = append(p.grids, qwen.Grid{At: at, Rows: x.Rows, Cols: x.Cols})
+		at += x.Tokens()
+	}
+	return nil
+}
+
 // score runs the prompts and returns the logits of all questions.
 func (m *Model) score(ctx context.Context, p *plan, t *engine.Timing) (spans []engine.QuestionSpans, logits [][]float32, err error) {
+	began := time.Now()
+	media, err := m.embedImages(ctx, p)
+	defer m.freeMedia(media)
+	if err != nil {
+		return nil, nil, err
+	}
+	inPrompt := media
 	var prefix *qwen.Prefix
 	if p.shared > 0 {
-		began := time.Now()
-		if prefix, err = m.qwen.Prefill(ctx, qwen.Input{IDs: p.prompts[0].IDs[:p.shared]}); err != nil {
+		in := qwen.Input{IDs: p.prompts[0].IDs[:p.shared], Positions: qwen.Positions(p.shared, p.grids), Media: media}
+		if prefix, err = m.qwen.Prefill(ctx, in); err != nil {
 			return nil, nil, err
 		}
 		defer m.qwen.FreePrefix(prefix)
-		t.Prefill += time.Since(began)
+		inPrompt = nil // they are part of the prefix now
 	}
+	t.Prefill = time.Since(began)
 	for _, e := range p.prompts {
-		began := time.Now()
-		hidden, err := m.qwen.Forward(ctx, qwen.Input{IDs: e.IDs[p.shared:], Prefix: prefix})
+		in := qwen.Input{IDs: e.IDs[p.shared:], Positions: qwen.Positions(len(e.IDs), p.grids), Media: inPrompt, Prefix: prefix}
+		part, err := m.scoreOne(ctx, in, e, t)
 		if err != nil {
 			return nil, nil, err
 		}
-		t.Prefill += time.Since(began)
-		began = time.Now()
-		part, err := m.head.Score(ctx, hidden, e.IDs, e.Questions)
-		m.b.Free(hidden)
-		if err != nil {
-			return nil, nil, err
-		}
-		t.Head += time.Since(began)
 		spans, logits = append(spans, e.Questions...), append(logits, part...)
 	}
 	return spans, logits, nil
+}
+
+// scoreOne runs one prompt.
+func (m *Model) scoreOne(ctx context.Context, in qwen.Input, e *engine.Encoding, t *engine.Timing) ([][]float32, error) {
+	began := time.Now()
+	hidden, err := m.qwen.Forward(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	defer m.b.Free(hidden)
+	t.Prefill += time.Since(began)
+	began = time.Now()
+	logits, err := m.head.Score(ctx, hidden, e.IDs, e.Questions)
+	t.Head += time.Since(began)
+	return logits, err
+}
+
+// embedImages runs the vision tower. What it returns must be freed, also on error.
+func (m *Model) embedImages(ctx context.Context, p *plan) (media []qwen.Media, err error) {
+	for i, x := range p.images {
+		rows, err := m.vision.Embed(ctx, x)
+		if err != nil {
+			return media, err
+		}
+		media = append(media, qwen.Media{At: p.grids[i].At, Rows: rows})
+	}
+	return media, nil
+}
+
+func (m *Model) freeMedia(media []qwen.Media) {
+	for _, x := range media {
+		m.b.Free(x.Rows)
+	}
 }

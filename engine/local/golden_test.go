@@ -2,7 +2,10 @@ package local
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"math"
+	"os"
 	"testing"
 
 	"clefbar/engine"
@@ -108,4 +111,65 @@ func TestEncodeGivesTheGoldenTokens(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestGoldenImages goes the whole way with pictures in the request.
+func TestGoldenImages(t *testing.T) {
+	cases := goldentest.Load[map[string]goldentest.Case](t, "vision_cases.json")
+	files := map[string][]string{
+		"image_a": {"a_96x64.png"}, "image_b": {"b_200x300.png"}, "image_c": {"c_640x8.png"}, "image_e": {"e_250x300.png"},
+		"image_rgba_alpha_dropped": {"d_rgba_64x64.png"}, "images_ab": {"a_96x64.png", "b_200x300.png"},
+	}
+	for _, dir := range []string{"tiny-9b-shape-hf", "tiny-9b-shape-mlx-4bit"} {
+		expected := goldentest.Results(t, dir+"-vision")
+		m := openGolden(t, dir)
+		for name, list := range files {
+			t.Run(dir+"/"+name, func(t *testing.T) {
+				r := parseWithImages(t, cases[name].Request, list)
+				got, err := m.Decide(context.Background(), r)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got.Usage.InputTokens != len(cases[name].IDs) {
+					t.Errorf("got %d tokens, want %d", got.Usage.InputTokens, len(cases[name].IDs))
+				}
+				for i, q := range cases[name].Questions {
+					checkAnswer(t, got.Answers[i], q, expected[name].Probs[i])
+				}
+				r.Independent = true
+				alone, err := m.Decide(context.Background(), r)
+				if err != nil {
+					t.Fatal(err)
+				}
+				r.Questions = r.Questions[:1]
+				again, err := m.Decide(context.Background(), r)
+				if err != nil || fmt.Sprint(again.Answers[0].Raw) != fmt.Sprint(alone.Answers[0].Raw) {
+					t.Errorf("independent: got %v, %v; want %v", again.Answers[0].Raw, err, alone.Answers[0].Raw)
+				}
+			})
+		}
+	}
+}
+
+// parseWithImages reads a request whose images are golden file names.
+func parseWithImages(t *testing.T, request []byte, files []string) *engine.Request {
+	t.Helper()
+	var body map[string]json.RawMessage
+	if err := json.Unmarshal(request, &body); err != nil {
+		t.Fatal(err)
+	}
+	delete(body, "images")
+	plain, err := json.Marshal(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := parse(t, plain)
+	for _, name := range files {
+		data, err := os.ReadFile(goldentest.Path(t, "images/"+name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Images = append(r.Images, engine.Image{Data: data})
+	}
+	return r
 }

@@ -169,6 +169,23 @@ func TestTextModelRefusesImages(t *testing.T) {
 	}
 }
 
+func TestBadImages(t *testing.T) {
+	m := openGolden(t, small)
+	good, err := os.ReadFile(goldentest.Path(t, "images/a_96x64.png"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, bad := range map[string][]byte{"empty": nil, "text": []byte("hello"), "cut": good[:len(good)-20]} {
+		r := parse(t, []byte(threeQuestions))
+		r.Images = []engine.Image{{Data: good}, {Data: bad}}
+		_, err := m.Decide(context.Background(), r)
+		e, ok := errors.AsType[*engine.Error](err)
+		if !ok || e.Reason != engine.Invalid || fmt.Sprint(e.Details[0].Loc) != "[body images 1]" {
+			t.Errorf("%s: got %v, want Invalid at [body images 1]", name, err)
+		}
+	}
+}
+
 func TestTemperature(t *testing.T) {
 	dir := copyOf(t, small)
 	if err := os.WriteFile(filepath.Join(dir, "clefbar.json"), []byte(`{"name":"warm","temperature":2,"practice":true}`), 0o600); err != nil {

@@ -19,6 +19,7 @@ import (
 	"clefbar/engine/prompt"
 	"clefbar/engine/qwen"
 	"clefbar/engine/tokenizer"
+	"clefbar/engine/vision"
 	"clefbar/models"
 )
 
@@ -59,6 +60,7 @@ type Model struct {
 	b      backend.Backend
 	qwen   *qwen.Model
 	head   *head.Head
+	vision *vision.Tower // nil for a text-only model
 	info   engine.ModelInfo
 	load   firstTime
 	answer answer.Options
@@ -182,6 +184,11 @@ func (m *Model) loadWeights(ctx context.Context, progress func(done, total int64
 	}
 	if m.head, err = head.Load(m.b, m.folder); err != nil {
 		return loadError(ctx, m.folder.Name, err)
+	}
+	if m.folder.Vision() {
+		if m.vision, err = vision.Load(m.b, m.folder); err != nil {
+			return loadError(ctx, m.folder.Name, err)
+		}
 	}
 	tell(total)
 	return nil

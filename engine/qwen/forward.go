@@ -53,7 +53,7 @@ func (m *Model) run(in Input, keep *Prefix) (backend.Buffer, error) {
 	rows := len(in.IDs)
 	pos := in.Positions
 	if pos == nil {
-		pos = textPositions(past + rows)
+		pos = Positions(past+rows, nil)
 	}
 	if rows == 0 || len(pos) != past+rows {
 		return nil, fmt.Errorf("run the backbone: %d tokens and %d positions behind a prefix of %d", rows, len(pos), past)

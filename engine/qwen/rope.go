@@ -11,16 +11,6 @@ import (
 // three equal numbers.
 type Position [3]int32
 
-// textPositions numbers n text tokens.
-func textPositions(n int) []Position {
-	out := make([]Position, n)
-	for i := range out {
-		p := int32(i)
-		out[i] = Position{p, p, p}
-	}
-	return out
-}
-
 // axes assigns an axis to each rotary frequency, interleaved as M-RoPE wants it:
 // time everywhere, then height at 1, 4, 7, … and width at 2, 5, 8, … as far as
 // their sections reach (clef.md 4.7).
@@ -55,4 +45,29 @@ func (m *Model) angles(pos []Position) (cos, sin backend.Buffer) {
 	m.b.Write(cos, cs)
 	m.b.Write(sin, sn)
 	return cos, sin
+}
+
+// Grid is a run of image tokens: merged patches, row by row from token At on.
+type Grid struct{ At, Rows, Cols int }
+
+// Positions numbers n tokens among which images stand, in order (clef.md 4.8). The
+// tokens of an image share one time; the text behind it goes on after its longer side.
+func Positions(n int, images []Grid) []Position {
+	out := make([]Position, 0, n)
+	var next int32
+	text := func(to int) {
+		for len(out) < to {
+			out = append(out, Position{next, next, next})
+			next++
+		}
+	}
+	for _, g := range images {
+		text(g.At)
+		for i := range g.Rows * g.Cols {
+			out = append(out, Position{next, next + int32(i/g.Cols), next + int32(i%g.Cols)})
+		}
+		next += int32(max(g.Rows, g.Cols))
+	}
+	text(n)
+	return out
 }

@@ -26,6 +26,20 @@ func (b *Backend) AttnPrep(q, gate, k, qg, kRaw, cos, sin backend.Buffer, a back
 	}
 }
 
+// Rotate turns every head of x in place.
+func (b *Backend) Rotate(x, cos, sin backend.Buffer) {
+	if b.stopped() {
+		return
+	}
+	half := of(cos).cols
+	for t := range of(x).rows {
+		row := of(x).row(t)
+		for at := 0; at < len(row); at += 2 * half {
+			rotate(row[at:], of(cos).row(t), of(sin).row(t), half)
+		}
+	}
+}
+
 // rotate turns the pairs (i, i+half) of a head by the given angles.
 func rotate(x, cos, sin []float32, half int) {
 	for i := range half {

@@ -123,4 +123,7 @@ func (b *Backend) Copy(dst, src backend.Buffer) {
 	}
 }
 
-var _ backend.Backend = (*Backend)(nil)
+var (
+	_ backend.Backend = (*Backend)(nil)
+	_ backend.Rotator = (*Backend)(nil)
+)

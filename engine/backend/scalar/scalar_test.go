@@ -290,6 +290,27 @@ func TestAttnPrep(t *testing.T) {
 	x.check("k", k, func(r, c int) float64 { return turned(func(i int) float64 { return at(kRaw, r, i) }, a.KNorm, r, c) })
 }
 
+func TestRotate(t *testing.T) {
+	x := newBench(t)
+	in, angle := x.buffer(3, 12), x.buffer(3, 3)
+	cos, sin := x.b.New(3, 3, backend.Exact), x.b.New(3, 3, backend.Exact)
+	for i, v := range of(angle).data {
+		s, c := math.Sincos(float64(v))
+		of(cos).data[i], of(sin).data[i] = float32(c), float32(s)
+	}
+	before := x.b.New(3, 12, backend.Exact)
+	x.b.Copy(before, in)
+	x.b.Rotate(in, cos, sin)
+	x.check("Rotate", in, func(r, c int) float64 {
+		head, i := c/6*6, c%6
+		th := at(angle, r, i%3)
+		if i < 3 {
+			return at(before, r, head+i)*math.Cos(th) - at(before, r, head+i+3)*math.Sin(th)
+		}
+		return at(before, r, head+i)*math.Cos(th) + at(before, r, head+i-3)*math.Sin(th)
+	})
+}
+
 func TestAttention(t *testing.T) {
 	x := newBench(t)
 	a := backend.Attn{Heads: 4, KVHeads: 2, HeadDim: 3}
