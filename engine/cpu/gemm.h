@@ -31,18 +31,27 @@
       UNROLL                                                                                           \
       for (int v = 0; v < NV; v++) vstore(c + i * ldc + v * VW, acc[i][v]);                            \
     }                                                                                                  \
-  }                                                                                                    \
-  static void name(int mr, const uint8_t *a, int64_t stride, const uint32_t *panel, int64_t steps, float *c, \
-                   int64_t ldc, int add) {                                                             \
-    for (; mr >= MR; mr -= MR, a += MR * stride, c += MR * ldc) name##_rows(MR, a, stride, panel, steps, c, ldc, add); \
-    for (; MR > 4 && mr >= 4; mr -= 4, a += 4 * stride, c += 4 * ldc) name##_rows(4 < MR ? 4 : MR, a, stride, panel, steps, c, ldc, add); \
-    for (; mr > 0; mr--, a += stride, c += ldc) name##_rows(1, a, stride, panel, steps, c, ldc, add); \
+  }
+
+// ROWS defines the function that runs such a kernel over any number of rows.
+#define ROWS(name)                                                                                                        \
+  static void name(int mr, const uint8_t *a, int64_t stride, const uint32_t *panel, int64_t steps, float *c, int64_t ldc, \
+                   int add) {                                                                                             \
+    for (; mr >= MR; mr -= MR, a += MR * stride, c += MR * ldc) name##_rows(MR, a, stride, panel, steps, c, ldc, add);     \
+    for (; MR > 4 && mr >= 4; mr -= 4, a += 4 * stride, c += 4 * ldc)                                                     \
+      name##_rows(MR > 4 ? 4 : MR, a, stride, panel, steps, c, ldc, add);                                                 \
+    for (; mr > 0; mr--, a += stride, c += ldc) name##_rows(1, a, stride, panel, steps, c, ldc, add);                     \
   }
 
 #define DOT_F32(acc, x, w) ((vf)(x) * (vf)(w) + (acc))
 TILE(tile_f32, DOT_F32)
-#ifdef DOT_BF16
+ROWS(tile_f32)
+#if defined(TILE_BF16)
+#include TILE_BF16
+ROWS(tile_bf16)
+#elif defined(DOT_BF16)
 TILE(tile_bf16, DOT_BF16)
+ROWS(tile_bf16)
 #else
 #define tile_bf16 tile_f32
 #endif

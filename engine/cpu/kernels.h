@@ -102,7 +102,7 @@ typedef struct {
 #if defined(__x86_64__)
 extern const clef_path clef_avx2, clef_avx512, clef_avx512vnni, clef_avx512bf16;
 #elif defined(__aarch64__)
-extern const clef_path clef_neon, clef_neonbf16;
+extern const clef_path clef_neon, clef_neondot, clef_neonbf16;
 #endif
 
 #endif

@@ -1,5 +1,5 @@
 // All kernels of one path. The including file sets PATH, VW, NV, MR, MR8, DV, the integer dot
-// product DOT_INT8 with its CODE_OFFSET, and where the hardware has it DOT_BF16.
+// product DOT_INT8 with its CODE_OFFSET, and where the hardware has it DOT_BF16 or a file TILE_BF16.
 
 #define NR (NV * VW)
 
@@ -12,7 +12,7 @@
 #include "attend.h"
 #include "peak.h"
 
-#ifdef DOT_BF16
+#if defined(DOT_BF16) || defined(TILE_BF16)
 #define HAS_BF16 1
 #else
 #define HAS_BF16 0

@@ -3,7 +3,8 @@
 
 enum { CHAINS = 12 };
 
-#ifdef DOT_BF16
+#if defined(PEAK_BF16)
+#elif defined(DOT_BF16)
 #define PEAK_BF16 DOT_BF16
 #define PEAK_PAIR 2
 #else
