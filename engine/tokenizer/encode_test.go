@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
@@ -112,6 +113,9 @@ func TestSplit(t *testing.T) {
 		"'":                        "'",
 		" ":                        " ",
 		"a\xff b":                  "a|\xff| b",
+		"\U00013853.W":             "\U00013853|.W", // letters, marks and a number of Unicode 16
+		"x\U00010d6d\U00011390":    "x\U00010d6d\U00011390",
+		"\U0001ccf3\U0001ccf4":     "\U0001ccf3|\U0001ccf4",
 	} {
 		var got []string
 		for rest := text; rest != ""; {
@@ -145,9 +149,32 @@ func TestNFC(t *testing.T) {
 		}
 	}
 	s := splitter{class: classes()}
-	long := "e" + strings.Repeat("\u0323\u0301", 40)
-	if got, want := s.nfc(long), "\u1eb9"+strings.Repeat("\u0323", 39)+strings.Repeat("\u0301", 40); got != want {
-		t.Errorf("got %q, want %q", got, want)
+	for long, want := range map[string]string{
+		"e" + strings.Repeat("\u0323\u0301", 40): "\u1eb9" + strings.Repeat("\u0323", 39) + strings.Repeat("\u0301", 40),
+		"é" + strings.Repeat("\u1161", 99):       "é" + strings.Repeat("\u1161", 99),
+		"\u1100" + strings.Repeat("\u1161", 99):  "가" + strings.Repeat("\u1161", 98),
+		"é" + strings.Repeat("\u11a8", 99):       "é" + strings.Repeat("\u11a8", 99),
+		"é" + strings.Repeat("\u09be", 99):       "é" + strings.Repeat("\u09be", 99),
+		"가" + strings.Repeat("\u0301\u11a8", 99): "가" + strings.Repeat("\u0301\u11a8", 99),
+	} {
+		if got := s.nfc(long); got != want {
+			t.Errorf("%.40q: got %q, want %q", long, got, want)
+		}
+	}
+	// The reference's normalizer is older than these marks.
+	for _, text := range []string{"x\u0345\U00010eac", "x\u0301\u0c3c", "e\u1df9\u0301", "\U00011935\U00011930", "\u09fe\u0323\u0301", "\u0c3c\u0c3c"} {
+		if got := s.nfc(text); got != text {
+			t.Errorf("%+q: got %+q, want it unchanged", text, got)
+		}
+	}
+	// No character, however often it is repeated, brings in another one.
+	for r := rune(0x80); r <= unicode.MaxRune; r++ {
+		if r > 0x3400 && r < 0xa000 || r >= 0xac00 && r < 0xd7a4 || r > 0x20000 {
+			continue
+		}
+		if got := s.nfc("é" + strings.Repeat(string(r), 40)); strings.ContainsRune(got, '\u034f') && r != '\u034f' {
+			t.Errorf("forty times %U: got %q", r, got)
+		}
 	}
 }
 

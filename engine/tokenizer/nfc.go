@@ -3,25 +3,47 @@ package tokenizer
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 )
 
-// markRun is how many marks in a row norm.NFC is trusted with. Each may decompose
-// into several; from more than 30 on, norm inserts U+034F by the rules of
-// stream-safe text, which the reference does not.
-const markRun = 6
-
-// nfc returns text in plain Unicode NFC, without stream-safe rules.
+// nfc returns text in Unicode NFC as the reference makes it: without stream-safe
+// rules, and with inert marks standing where they are.
 func (s splitter) nfc(text string) string {
 	if isASCII(text) {
 		return text
 	}
-	if s.longMarks(text) {
+	var out strings.Builder
+	from := 0
+	for i := 0; i < len(text); {
+		c, width := s.at(text, i)
+		if c&inert != 0 {
+			out.WriteString(normal(text[from:i]))
+			out.WriteString(text[i : i+width])
+			from = i + width
+		}
+		i += width
+	}
+	if from == 0 {
+		return normal(text)
+	}
+	out.WriteString(normal(text[from:]))
+	return out.String()
+}
+
+// joiner is what norm puts into runs of more than 30 characters that join to the left
+// (the rules of stream-safe text). The reference does not.
+const joiner = "\u034f"
+
+// normal returns plain NFC of text that has no inert marks.
+func normal(text string) string {
+	out := norm.NFC.String(text)
+	if strings.Count(out, joiner) != strings.Count(text, joiner) {
 		return compose(decompose(text))
 	}
-	return norm.NFC.String(text)
+	return out
 }
 
 func isASCII(text string) bool {
@@ -31,23 +53,6 @@ func isASCII(text string) bool {
 		}
 	}
 	return true
-}
-
-// longMarks reports whether text holds more than markRun marks in a row. Characters
-// with a combining class are marks.
-func (s splitter) longMarks(text string) bool {
-	n := 0
-	for i := 0; i < len(text); {
-		c, width := s.at(text, i)
-		if n++; c&mark == 0 {
-			n = 0
-		}
-		if n > markRun {
-			return true
-		}
-		i += width
-	}
-	return false
 }
 
 // combining is a character with its canonical combining class.

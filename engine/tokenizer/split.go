@@ -20,6 +20,7 @@ const (
 	number
 	space
 	newline
+	inert // one of inertMarks, no class of Pattern
 )
 
 // classes gives the class of every code point. It is built once, when the first
@@ -42,6 +43,17 @@ var classes = sync.OnceValue(func() *[unicode.MaxRune + 1]class {
 	set(unicode.M, mark)
 	set(unicode.N, number)
 	set(unicode.White_Space, space)
+	add := func(ranges []runes, c class) {
+		for _, r := range ranges {
+			for x := r.first; x <= r.last; x++ {
+				table[x] |= c
+			}
+		}
+	}
+	add(newLetters, letter)
+	add(newMarks, mark)
+	add(newNumbers, number)
+	add(inertMarks, inert)
 	table['\r'] |= newline
 	table['\n'] |= newline
 	return &table
