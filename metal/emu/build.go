@@ -56,7 +56,7 @@ var tools = sync.OnceValues(func() (*toolchain, error) {
 	}
 	id := fmt.Sprintf("%x", h.Sum(nil)[:8])
 	t := &toolchain{clang: compiler, dir: filepath.Join(root, id), id: id}
-	t.headers, t.runtime = filepath.Join(t.dir, "include"), filepath.Join(t.dir, "runtime.o")
+	t.headers, t.runtime = filepath.Join(t.dir, "include"), filepath.Join(t.dir, "libruntime.so")
 	return t, t.install(files)
 })
 
@@ -86,7 +86,7 @@ func (t *toolchain) install(files []string) error {
 		return err
 	}
 	tmp := fmt.Sprintf("%s.%d", t.runtime, os.Getpid())
-	if err := t.run("-std=c++17", "-O2", "-fPIC", "-w", "-c", "-fvisibility=hidden", filepath.Join(t.dir, "runtime.cpp"), "-o", tmp); err != nil {
+	if err := t.run("-std=c++17", "-O2", "-fPIC", "-w", "-shared", filepath.Join(t.dir, "runtime.cpp"), "-Wl,-soname,libruntime.so", "-o", tmp, "-lpthread"); err != nil {
 		return fmt.Errorf("compile the runtime: %w", err)
 	}
 	return os.Rename(tmp, t.runtime)
@@ -171,7 +171,7 @@ func Compile(file, source string, o Options) (*Library, error) {
 			return nil, err
 		}
 	}
-	return load(object, o.Mode)
+	return load(t.runtime, object, o.Mode)
 }
 
 func (t *toolchain) compile(file, source string, o Options, object string) error {
@@ -195,7 +195,7 @@ func (t *toolchain) compile(file, source string, o Options, object string) error
 	if err := t.run(append(t.flags(o), "-c", text, "-o", half)...); err != nil {
 		return fmt.Errorf("compile %s: %w", file, err)
 	}
-	if err := t.run("-shared", "-o", whole, half, t.runtime, "-lm", "-lpthread"); err != nil {
+	if err := t.run("-shared", "-o", whole, half, "-L", t.dir, "-lruntime", "-Wl,-rpath,"+t.dir, "-lm"); err != nil {
 		return fmt.Errorf("link %s: %w", file, err)
 	}
 	return os.Rename(whole, object)

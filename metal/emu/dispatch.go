@@ -62,7 +62,7 @@ func (l *Library) Run(d Dispatch) []Finding {
 		checked = 1
 	}
 	name := cString(d.Kernel)
-	purego.SyscallN(l.dispatch, uintptr(unsafe.Pointer(name)), uintptr(unsafe.Pointer(&a.threads)), uintptr(unsafe.Pointer(&d.Group)),
+	purego.SyscallN(l.dispatch, l.module, uintptr(unsafe.Pointer(name)), uintptr(unsafe.Pointer(&a.threads)), uintptr(unsafe.Pointer(&d.Group)),
 		uintptr(unsafe.Pointer(&a.buffers)), uintptr(unsafe.Pointer(&a.lengths)), uintptr(len(a.buffers)),
 		uintptr(unsafe.Pointer(&a.memory)), uintptr(len(a.memory)), checked, uintptr(d.Order), uintptr(d.Seed), uintptr(workers()))
 	runtime.KeepAlive(name)

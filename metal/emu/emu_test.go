@@ -11,7 +11,6 @@ import (
 	"unsafe"
 )
 
-
 // need skips a test where kernels cannot be compiled.
 func need(t testing.TB) {
 	t.Helper()
@@ -222,15 +221,22 @@ func TestSignatures(t *testing.T) {
 		t.Errorf("signature of gemm_nt: got %+v", g)
 	}
 	right := []Binding{
-		{"buffer", 0, 0, 2, false}, {"buffer", 1, 0, 2, false}, {"buffer", 2, 0, 4, true},
-		{"bytes", 3, 12, 0, false}, {"buffer", 4, 0, 4, false}, {"threadgroup", 0, 0, 2, true},
+		{"buffer", 0, 0, 2, false},
+		{"buffer", 1, 0, 2, false},
+		{"buffer", 2, 0, 4, true},
+		{"bytes", 3, 12, 0, false},
+		{"buffer", 4, 0, 4, false},
+		{"threadgroup", 0, 0, 2, true},
 	}
 	if bad := CheckTable("gemm_nt", g, right); len(bad) > 0 {
 		t.Errorf("a right table: got %q, want nothing", bad)
 	}
 	wrong := []Binding{
-		{"buffer", 0, 0, 4, false}, {"buffer", 5, 0, 2, false}, {"buffer", 2, 0, 4, false},
-		{"bytes", 3, 16, 0, false}, {"threadgroup", 0, 0, 2, true},
+		{"buffer", 0, 0, 4, false},
+		{"buffer", 5, 0, 2, false},
+		{"buffer", 2, 0, 4, false},
+		{"bytes", 3, 16, 0, false},
+		{"threadgroup", 0, 0, 2, true},
 	}
 	bad := CheckTable("gemm_nt", g, wrong)
 	for i, want := range []string{"element", "no such argument", "input", "host struct", "not bound"} {

@@ -10,37 +10,72 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// Library is a compiled source. Function constants and findings are state of the
-// library, so its methods run one at a time.
-type Library struct {
-	path string
-	mode Mode
-
+// engine is the runtime that all libraries of the process share. It runs one
+// dispatch at a time and keeps its findings until the next one.
+type engine struct {
 	mu          sync.Mutex
 	dispatch    uintptr
-	setConstant func(name *byte, index int32, value float64, defined int32) int32
-	unset       func() *byte
-	apply       func()
+	setConstant func(module uintptr, index int32, value float64) int32
+	unset       func(module uintptr) *byte
+	apply       func(module uintptr)
+	signatures  func(module uintptr) *byte
 	log         func() *byte
-	signatures  func() *byte
 }
 
-// load opens a compiled library. It stays open until the process ends: its workers keep their stacks.
-func load(path string, mode Mode) (*Library, error) {
+var (
+	engines   = map[string]*engine{}
+	enginesMu sync.Mutex
+)
+
+// engineAt opens the runtime once.
+func engineAt(path string) (*engine, error) {
+	enginesMu.Lock()
+	defer enginesMu.Unlock()
+	if e := engines[path]; e != nil {
+		return e, nil
+	}
+	handle, err := purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_GLOBAL)
+	if err != nil {
+		return nil, fmt.Errorf("open the emulator's runtime: %w", err)
+	}
+	e := &engine{}
+	purego.RegisterLibFunc(&e.setConstant, handle, "msl_set_const")
+	purego.RegisterLibFunc(&e.apply, handle, "msl_apply_consts")
+	purego.RegisterLibFunc(&e.log, handle, "msl_log")
+	purego.RegisterLibFunc(&e.signatures, handle, "msl_signatures")
+	purego.RegisterLibFunc(&e.unset, handle, "msl_unset_consts")
+	if e.dispatch, err = purego.Dlsym(handle, "msl_dispatch"); err != nil {
+		return nil, fmt.Errorf("open the emulator's runtime: %w", err)
+	}
+	engines[path] = e
+	return e, nil
+}
+
+// Library is a compiled source. It may be used by several goroutines; dispatches of
+// all libraries run one after the other.
+type Library struct {
+	path   string
+	mode   Mode
+	module uintptr
+	*engine
+}
+
+// load opens a compiled library. It stays open until the process ends.
+func load(runtime, path string, mode Mode) (*Library, error) {
+	e, err := engineAt(runtime)
+	if err != nil {
+		return nil, err
+	}
 	handle, err := purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_LOCAL)
 	if err != nil {
 		return nil, fmt.Errorf("open compiled kernels: %w", err)
 	}
-	l := &Library{path: path, mode: mode}
-	purego.RegisterLibFunc(&l.setConstant, handle, "msl_set_const")
-	purego.RegisterLibFunc(&l.apply, handle, "msl_apply_consts")
-	purego.RegisterLibFunc(&l.log, handle, "msl_log")
-	purego.RegisterLibFunc(&l.signatures, handle, "msl_signatures")
-	purego.RegisterLibFunc(&l.unset, handle, "msl_unset_consts")
-	if l.dispatch, err = purego.Dlsym(handle, "msl_dispatch"); err != nil {
+	module, err := purego.Dlsym(handle, "msl_this_module")
+	if err != nil {
 		return nil, fmt.Errorf("open compiled kernels: %w", err)
 	}
-	return l, nil
+	this, _, _ := purego.SyscallN(module)
+	return &Library{path, mode, this, e}, nil
 }
 
 // cString returns s with a terminating zero.
@@ -67,11 +102,11 @@ func (l *Library) SetConstants(values map[int]float64) error {
 
 func (l *Library) setConstants(values map[int]float64) error {
 	for i, v := range values {
-		if l.setConstant(nil, int32(i), v, 1) == 0 {
+		if l.setConstant(l.module, int32(i), v) == 0 {
 			return fmt.Errorf("no function constant with index %d", i)
 		}
 	}
-	l.apply()
+	l.apply(l.module)
 	return nil
 }
 
@@ -80,7 +115,7 @@ func (l *Library) setConstants(values map[int]float64) error {
 func (l *Library) UnsetConstants() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return strings.Fields(goString(l.unset()))
+	return strings.Fields(goString(l.unset(l.module)))
 }
 
 // Argument describes one kernel argument as compiled.
@@ -103,7 +138,7 @@ func (l *Library) Signatures() (map[string][]Argument, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	all := map[string][]Argument{}
-	for line := range strings.Lines(goString(l.signatures())) {
+	for line := range strings.Lines(goString(l.signatures(l.module))) {
 		var v struct {
 			Kernel string
 			Args   []Argument
@@ -117,3 +152,6 @@ func (l *Library) Signatures() (map[string][]Argument, error) {
 	}
 	return all, nil
 }
+
+// address returns where b starts.
+func address(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }

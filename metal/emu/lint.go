@@ -43,7 +43,9 @@ func lint(cpp string) (problems []string) {
 	declares := []bool{true} // per open brace: does it hold declarations
 	for i, t := range ts {
 		at.advance(t.space)
-		say := func(what string) { problems = append(problems, fmt.Sprintf("%s:%d: error: %s", at.file, at.line, what)) }
+		say := func(what string) {
+			problems = append(problems, fmt.Sprintf("%s:%d: error: %s", at.file, at.line, what))
+		}
 		if what := forbidden[t.text]; what != "" {
 			say(what)
 		}

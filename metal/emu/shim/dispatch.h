@@ -88,72 +88,113 @@ static void *thread_main(void *p) {
   free(ss.ss_sp);
   return nullptr;
 }
+
+// ---- checks before anything runs ----
+static bool check_size(const uint64_t threads, const uint32_t *tglen, uint32_t ntg) {
+  if (!threads || threads > kMaxThreads) {
+    errpc(nullptr, 0, "threads per threadgroup %lu outside 1..1024", (unsigned long)threads);
+    return false;
+  }
+  uint32_t sum = 0;
+  for (uint32_t i = 0; i < ntg; i++) {
+    sum += tglen[i];
+    if (tglen[i] % 16) {
+      errpc(nullptr, 0, "threadgroup memory length %u at index %u is not a multiple of 16", tglen[i], i);
+      return false;
+    }
+  }
+  if (sum > 32768) {
+    errpc(nullptr, 0, "threadgroup memory %u bytes exceeds 32 KB", sum);
+    return false;
+  }
+  return true;
+}
+static bool check_argument(const Ctx &c, const Param &p, const ArgInfo &a) {
+  const char *name = c.k->name;
+  if (p.src == kBuffer && !p.cond) {
+    if ((uint32_t)p.index >= c.nbuf || !c.buf[p.index]) {
+      errpc(nullptr, 0, "kernel %s: argument '%s' [[buffer(%d)]] is not bound", name, p.name, p.index);
+      return false;
+    }
+    if ((uintptr_t)c.buf[p.index] % a.align) {
+      errpc(nullptr, 0, "kernel %s: buffer(%d) offset not aligned to %u", name, p.index, a.align);
+      return false;
+    }
+    if (a.is_ref && c.buflen[p.index] < a.size) {
+      errpc(nullptr, 0, "kernel %s: buffer(%d) has %lu bytes, argument '%s' needs %u", name, p.index,
+            (unsigned long)c.buflen[p.index], p.name, a.size);
+      return false;
+    }
+  }
+  if (p.src == kTGMem && ((uint32_t)p.index >= c.ntg || !c.tglen[p.index])) {
+    errpc(nullptr, 0, "kernel %s: threadgroup(%d) '%s' has no length set", name, p.index, p.name);
+    return false;
+  }
+  return true;
+}
+// order_groups fills the order in which threadgroups run; an empty list means as they come.
+static void order_groups(std::vector<uint32_t> &order, uint32_t total, int how, uint32_t seed) {
+  if (how == kForward) return;
+  order.resize(total);
+  for (uint32_t i = 0; i < total; i++) order[i] = how == kReverse ? total - 1 - i : i;
+  uint64_t r = seed * 0x9E3779B97F4A7C15ull;
+  for (uint32_t i = total; how == kSeeded && i > 1; i--) {
+    r = r * 6364136223846793005ull + 1442695040888963407ull;
+    std::swap(order[i - 1], order[(r >> 33) % i]);
+  }
+}
+// watch gives every bound buffer a fresh shadow.
+static void watch(const Ctx &c, Module *m) {
+  g_mod = m;
+  g_mod_lo = g_mod_hi = 0;
+  dl_iterate_phdr(modcb, nullptr);
+  if (!g_tgsh) g_tgsh = map_shadow(kMaxTG);
+  for (auto &d : g_dev) munmap(d.sh, d.bytes);
+  g_dev.clear();
+  g_last = nullptr;
+  for (uint32_t i = 0; i < c.nbuf; i++) {
+    if (!c.buf[i]) continue;
+    bool dup = false;
+    for (auto &d : g_dev) dup = dup || d.lo == (uintptr_t)c.buf[i];
+    if (!dup)
+      g_dev.push_back({(uintptr_t)c.buf[i], (uintptr_t)c.buf[i] + c.buflen[i], map_shadow(c.buflen[i] + 64),
+                       sizeof(Shadow) * (c.buflen[i] + 64), (int)i});
+  }
+  g_dispatch_epoch = ++g_epoch;
+}
+static void run_groups(Job &j, int threads) {
+  sig_on();
+  if (threads <= 1 || j.total == 1)
+    thread_main(&j);
+  else {
+    std::vector<pthread_t> th(threads);
+    for (auto &x : th) pthread_create(&x, nullptr, thread_main, &j);
+    for (auto &x : th) pthread_join(x, nullptr);
+  }
+  sig_off();
+}
 extern "C" {
-// C API used by the Go driver
-// -----------------------------------------------------------------------------------------------------
-__attribute__((visibility("default"))) const Kernel *msl_find(const char *name) {
-  for (auto *k = msl_module.kernels; k; k = k->next)
-    if (!strcmp(k->name, name)) return k;
-  return nullptr;
-}
-__attribute__((visibility("default"))) int msl_set_const(const char *name, int index, double v, int defined) {
-  int n = 0;
-  for (auto *f = msl_module.fcs; f; f = f->next)
-    if (name ? !strcmp(name, f->name) : f->index == index) {
-      n++;
-      f->set = defined;
-      if (f->kind == 'b')
-        *(bool *)f->p = v != 0;
-      else if (f->kind == 'f') {
-        if (f->size == 4)
-          *(float *)f->p = v;
-        else
-          *(_Float16 *)f->p = (_Float16)v;
-      } else {
-        int64_t q = (int64_t)v;
-        memcpy(f->p, &q, f->size);
-      }
-    }
-  return n;
-}
-// names of constants that were never given a value (newFunctionWithName:constantValues: would fail if the kernel uses
-// them)
-__attribute__((visibility("default"))) const char *msl_unset_consts() {
-  static std::string o;
-  o.clear();
-  for (auto *f = msl_module.fcs; f; f = f->next)
-    if (!f->set) {
-      o += f->name;
-      o += ' ';
-    }
-  return o.c_str();
-}
-__attribute__((visibility("default"))) void msl_apply_consts() {
-  for (auto *r = msl_module.re; r; r = r->next) r->fn();
-}
-// one dispatch. flags: 1 = checked. Returns number of errors; text via msl_log.
-__attribute__((visibility("default"))) int msl_dispatch(const char *name, const uint32_t *grid_threads,
-                                                        const uint32_t *tg, void **buf, uint64_t *len, uint32_t nbuf,
-                                                        uint32_t *tglen, uint32_t ntg, int flags, int how,
-                                                        uint32_t seed, int threads) {
-  const Kernel *k = msl_find(name);
+// msl_dispatch runs one dispatch and returns the number of errors; msl_log has their text. One at a time in a process.
+int msl_dispatch(Module *m, const char *name, const uint32_t *grid_threads, const uint32_t *tg, void **buf,
+                 uint64_t *len, uint32_t nbuf, uint32_t *tglen, uint32_t ntg, int check, int how, uint32_t seed,
+                 int threads) {
   g_errs = 0;
   g_warns = 0;
   g_log.clear();
   g_seen.clear();
-  if (!k) {
+  Ctx c;
+  memset(&c, 0, sizeof c);
+  c.k = msl_find(m, name);
+  if (!c.k) {
     errpc(nullptr, 0, "no kernel '%s'", name);
     return 1;
   }
-  Ctx c;
-  memset(&c, 0, sizeof c);
-  c.k = k;
   c.buf = buf;
   c.buflen = len;
   c.nbuf = nbuf;
   c.tglen = tglen;
   c.ntg = ntg;
-  c.check = flags & 1;
+  c.check = check;
   c.order = how;
   c.seed = seed;
   uint64_t n = 1, total = 1;
@@ -164,93 +205,19 @@ __attribute__((visibility("default"))) int msl_dispatch(const char *name, const 
     n *= tg[i];
     total *= c.grid_tg[i];
   }
-  if (!n || n > kMaxThreads) {
-    errpc(nullptr, 0, "threads per threadgroup %lu outside 1..1024", (unsigned long)n);
-    return 1;
-  }
-  uint32_t tgm = 0;
-  for (uint32_t i = 0; i < ntg; i++) {
-    tgm += tglen[i];
-    if (tglen[i] % 16) {
-      errpc(nullptr, 0, "threadgroup memory length %u at index %u is not a multiple of 16", tglen[i], i);
-      return 1;
-    }
-  }
-  if (tgm > 32768) {
-    errpc(nullptr, 0, "threadgroup memory %u bytes exceeds 32 KB", tgm);
-    return 1;
-  }
-  for (int i = 0; i < k->np; i++) {
-    const Param &p = k->p[i];
-    const ArgInfo &a = k->info()[i];
-    if (p.src == kBuffer && !p.cond) {
-      if ((uint32_t)p.index >= nbuf || !buf[p.index]) {
-        errpc(nullptr, 0, "kernel %s: argument '%s' [[buffer(%d)]] is not bound", name, p.name, p.index);
-        return 1;
-      }
-      if ((uintptr_t)buf[p.index] % a.align) {
-        errpc(nullptr, 0, "kernel %s: buffer(%d) offset not aligned to %u", name, p.index, a.align);
-        return 1;
-      }
-      if (a.is_ref && len[p.index] < a.size) {
-        errpc(nullptr, 0, "kernel %s: buffer(%d) has %lu bytes, argument '%s' needs %u", name, p.index,
-              (unsigned long)len[p.index], p.name, a.size);
-        return 1;
-      }
-    }
-    if (p.src == kTGMem && ((uint32_t)p.index >= ntg || !tglen[p.index])) {
-      errpc(nullptr, 0, "kernel %s: threadgroup(%d) '%s' has no length set", name, p.index, p.name);
-      return 1;
-    }
-  }
+  if (!check_size(n, tglen, ntg)) return 1;
+  for (int i = 0; i < c.k->np; i++)
+    if (!check_argument(c, c.k->p[i], c.k->info()[i])) return 1;
+  std::vector<uint32_t> order;
+  order_groups(order, total, how, seed);
   Job j;
   j.c = &c;
   j.next = 0;
   j.total = total;
-  j.order = nullptr;
-  std::vector<uint32_t> order;
-  if (c.order != kForward) {
-    order.resize(total);
-    for (uint32_t i = 0; i < total; i++) order[i] = c.order == kReverse ? total - 1 - i : i;
-    uint64_t r = seed * 0x9E3779B97F4A7C15ull;
-    for (uint32_t i = total; c.order == kSeeded && i > 1; i--) {
-      r = r * 6364136223846793005ull + 1442695040888963407ull;
-      std::swap(order[i - 1], order[(r >> 33) % i]);
-    }
-    j.order = order.data();
-  }
-  if (c.check) {
-    if (!g_mod_lo) dl_iterate_phdr(modcb, nullptr);
-    if (!g_tgsh)
-      g_tgsh =
-          (Shadow *)mmap(nullptr, sizeof(Shadow) * kMaxTG, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    for (auto &d : g_dev) munmap(d.sh, (d.hi - d.lo) * sizeof(Shadow));
-    g_dev.clear();
-    g_last = nullptr;
-    for (uint32_t i = 0; i < nbuf; i++)
-      if (buf[i]) {
-        bool dup = false;
-        for (auto &d : g_dev)
-          if (d.lo == (uintptr_t)buf[i]) dup = true;
-        if (!dup)
-          g_dev.push_back({(uintptr_t)buf[i], (uintptr_t)buf[i] + len[i],
-                           (Shadow *)mmap(nullptr, sizeof(Shadow) * (len[i] + 64), PROT_READ | PROT_WRITE,
-                                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0),
-                           (int)i});
-      }
-    g_dispatch_epoch = ++g_epoch;
-    threads = 1;
-  }
-  sig_on();
-  if (threads <= 1 || total == 1)
-    thread_main(&j);
-  else {
-    std::vector<pthread_t> th(threads);
-    for (auto &x : th) pthread_create(&x, nullptr, thread_main, &j);
-    for (auto &x : th) pthread_join(x, nullptr);
-  }
-  sig_off();
+  j.order = order.empty() ? nullptr : order.data();
+  if (check) watch(c, m);
+  run_groups(j, check ? 1 : threads);
   return g_errs;
 }
-__attribute__((visibility("default"))) const char *msl_log() { return g_log.c_str(); }
+const char *msl_log() { return g_log.c_str(); }
 } // extern "C"

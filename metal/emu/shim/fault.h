@@ -20,6 +20,7 @@ static Worker *get_worker() {
   auto *w = new Worker;
   size_t sz = kStack * (kMaxThreads + 1);
   char *m = (char *)mmap(nullptr, sz, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (m == MAP_FAILED) give_up("no memory for the stacks of the threads");
   uintptr_t b = ((uintptr_t)m + kStack - 1) & ~(kStack - 1);
   for (int i = 0; i < kMaxThreads; i++) {
     mprotect((void *)(b + i * kStack), 4096, PROT_NONE);

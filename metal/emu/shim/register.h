@@ -19,6 +19,7 @@ template <class T> bool msl_fc_defined(const T *p) { return true; }
 // ---------------------------------------------------------
 extern "C" {
 inline msl::Module msl_module;
+__attribute__((visibility("default"), used)) msl::Module *msl_this_module() { return &msl_module; }
 }
 template <class T> bool msl_fc_defined(const T *p) {
   for (auto *f = msl_module.fcs; f; f = f->next)
@@ -48,7 +49,7 @@ struct RegInit {
     fn();
   }
 };
-uint32_t builtin(int b, int axis, TG *, Fiber *);
+__attribute__((visibility("default"))) uint32_t builtin(int b, int axis, TG *, Fiber *);
 template <class U> struct Bi {
   static U get(int b, TG *t, Fiber *f) { return (U)builtin(b, 0, t, f); }
 };
@@ -59,7 +60,7 @@ template <class U, int N> struct Bi<metal::vec<U, N>> {
     return v;
   }
 };
-void *arg_ptr(const Kernel *, int i, TG *);
+__attribute__((visibility("default"))) void *arg_ptr(const Kernel *, int i, TG *);
 template <class A> MSL_INL A arg(const Kernel *k, int i, TG *t, Fiber *f) {
   using B = std::remove_reference_t<A>;
   if constexpr (std::is_lvalue_reference_v<A>)

@@ -61,3 +61,8 @@ extern "C" void msl_warn(Fiber *f, const char *fmt, ...) {
   addlog("WARN", f, 0, fmt, ap);
   va_end(ap);
 }
+// give_up ends the process where the emulator itself cannot go on.
+[[noreturn]] static void give_up(const char *why) {
+  fprintf(stderr, "Metal emulator: %s\n", why);
+  abort();
+}

@@ -16,12 +16,12 @@
 #include <ucontext.h>
 #include <vector>
 using namespace msl;
-extern "C" Module msl_module;
 #include "report.h"
 #include "schedule.h"
 #include "shadow.h"
 #include "sanitizer.h"
 #include "arguments.h"
 #include "fault.h"
+#include "module.h"
 #include "dispatch.h"
 #include "signature.h"

@@ -149,6 +149,7 @@ struct Module {
 };
 #endif
 } // namespace msl
+#pragma GCC visibility push(default)
 extern "C" {
 void msl_sg_wait(msl::Fiber *);
 void msl_switch_next(msl::Fiber *);
@@ -160,3 +161,4 @@ void *msl_tg_static(uint32_t size, uint32_t align, int id, msl_str name);
 void msl_warn(msl::Fiber *, const char *fmt, ...);
 uint64_t msl_atomic(void *p, int size, int op, uint64_t v, uint64_t expect, int *ok);
 }
+#pragma GCC visibility pop

@@ -1,7 +1,7 @@
 // signature.h - the argument table of every kernel as JSON lines, for the comparison with the host encoder.
 #pragma once
 extern "C" {
-__attribute__((visibility("default"))) const char *msl_signatures() {
+const char *msl_signatures(const Module *m) {
   static std::string o;
   o.clear();
   static const char *bn[] = {
@@ -10,7 +10,7 @@ __attribute__((visibility("default"))) const char *msl_signatures() {
       "thread_index_in_threadgroup",    "thread_index_in_simdgroup",       "simdgroup_index_in_threadgroup",
       "simdgroups_per_threadgroup",     "threads_per_simdgroup",           "thread_index_in_quadgroup",
       "quadgroup_index_in_threadgroup", "dispatch_threads_per_threadgroup"};
-  for (auto *k = msl_module.kernels; k; k = k->next) {
+  for (auto *k = m->kernels; k; k = k->next) {
     o += std::string("{\"kernel\":\"") + k->name + "\",\"args\":[";
     for (int i = 0; i < k->np; i++) {
       const Param &p = k->p[i];
@@ -40,7 +40,7 @@ __attribute__((visibility("default"))) const char *msl_signatures() {
     }
     o += "]}\n";
   }
-  for (auto *f = msl_module.fcs; f; f = f->next)
+  for (auto *f = m->fcs; f; f = f->next)
     o += std::string("{\"function_constant\":\"") + f->name + "\",\"index\":" + std::to_string(f->index) +
          ",\"kind\":\"" + f->kind + "\",\"size\":" + std::to_string(f->size) + "}\n";
   return o.c_str();

@@ -1,0 +1,213 @@
+// Package metal is the GPU backend: it implements backend.Backend by recording
+// dispatches and committing them to a device in buffers of bounded length.
+// docs/metal.md explains the design.
+//
+// Two devices exist: a Mac's GPU (Open) and the emulator of metal/emu, which runs
+// the same kernels on Linux in tests. The backend sees both through metal/gpu.
+package metal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"sync/atomic"
+	"unsafe"
+
+	"clefbar/engine/backend"
+	"clefbar/metal/gpu"
+	"clefbar/metal/kernels"
+)
+
+// Options tune a backend. The zero value is right for use.
+type Options struct {
+	Budget float64 // predicted seconds of a command buffer; 0: 0.1
+	Table  *Table  // tile choices; nil: the shipped ones
+}
+
+// defaultBudget keeps a command buffer so short that the system does not think the
+// GPU hangs and that a cancelled decision stops in 0.3 s (metal.md 3.8).
+const defaultBudget = 0.1
+
+// Words of the status memory, as in prelude.metal.
+const (
+	wordOverflow = iota
+	wordCancel
+	statusWords
+)
+
+// Backend runs the operations of package backend on a GPU. It belongs to one goroutine.
+type Backend struct {
+	dev    gpu.Device
+	chip   Chip
+	table  *Table
+	budget float64
+	wide   bool // Work is bfloat: a run has left the range of half
+	status gpu.Memory
+
+	pool      pool
+	rec       recorder
+	weights   []gpu.Memory
+	arena     arena
+	weightLen int64
+	pipelines map[kernels.Kernel]gpu.Pipeline
+	held      *convolution // recorded with the gates that follow it
+
+	ctx  context.Context
+	stop func() bool
+	err  error
+}
+
+var _ backend.Backend = (*Backend)(nil)
+
+// New returns a backend that owns dev.
+func New(dev gpu.Device, o Options) (*Backend, error) {
+	status, err := dev.Alloc(statusWords * 4)
+	if err != nil {
+		return nil, fmt.Errorf("start the Metal backend: %w", err)
+	}
+	b := &Backend{
+		dev: dev, chip: ChipOf(dev.Info()), table: o.Table, budget: o.Budget, status: status,
+		pipelines: map[kernels.Kernel]gpu.Pipeline{}, ctx: context.Background(),
+	}
+	if b.table == nil {
+		b.table = Shipped()
+	}
+	if b.budget == 0 {
+		b.budget = defaultBudget
+	}
+	b.pool = pool{dev: dev, free: map[int][]*block{}, live: map[*root]bool{}}
+	b.arena = arena{dev: dev}
+	if err := LaneTest(dev); err != nil {
+		status.Release()
+		return nil, err
+	}
+	return b, nil
+}
+
+// Info describes the device.
+func (b *Backend) Info() backend.Info {
+	info := backend.Info{Device: "Metal", Detail: b.dev.Info().Name, Precision: "f16"}
+	if b.wide {
+		info.Precision = "bf16"
+	}
+	return info
+}
+
+// Begin starts a run under ctx and clears an earlier failure.
+func (b *Backend) Begin(ctx context.Context) {
+	if b.stop != nil {
+		_ = b.Sync() // what the run before left behind
+	}
+	b.ctx, b.err = ctx, nil
+	atomic.StoreUint32(b.word(wordCancel), 0)
+	atomic.StoreUint32(b.word(wordOverflow), 0)
+	b.rec.start()
+	b.pool.endRun()
+	b.pool.run++
+	b.stop = context.AfterFunc(ctx, func() { atomic.StoreUint32(b.word(wordCancel), 1) })
+}
+
+// word is a word of the status memory, which the GPU and an ending context change at any time.
+func (b *Backend) word(i int) *uint32 {
+	return (*uint32)(unsafe.Pointer(&b.status.Bytes()[4*i]))
+}
+
+// Sync waits for the run and returns its first failure. A device failure is tried
+// once more in shorter command buffers, and a run that left the range of half once
+// more with bfloat, if what the run read is still there.
+func (b *Backend) Sync() error {
+	err := b.finish()
+	if err != nil && b.ctx.Err() == nil && retryable(err) && b.rec.repeatable {
+		b.rec.half = true
+		err = b.repeat()
+	}
+	if err == nil && atomic.LoadUint32(b.word(wordOverflow)) != 0 {
+		err = b.widen()
+	}
+	if b.ctx.Err() != nil {
+		err = fmt.Errorf("run on the GPU: %w", b.ctx.Err())
+	}
+	b.err = err
+	return err
+}
+
+// finish commits what is recorded, waits, and returns the first failure.
+func (b *Backend) finish() error {
+	b.settle()
+	b.flush()
+	if err := b.drain(0); b.err == nil {
+		b.err = err
+	}
+	return b.err
+}
+
+// retryable says whether the device may do better in shorter pieces.
+func retryable(err error) bool { return errors.Is(err, gpu.ErrTimeout) }
+
+// widen switches to bfloat for good and repeats the run.
+func (b *Backend) widen() error {
+	if b.wide {
+		return errors.New("run on the GPU: activations are not finite; the model's weights may be damaged")
+	}
+	b.wide = true
+	b.pool.reformat()
+	if !b.rec.repeatable {
+		return errors.New("run on the GPU: activations left the range of half precision; ask again, bfloat is used from now on")
+	}
+	if err := b.repeat(); err != nil {
+		return err
+	}
+	if atomic.LoadUint32(b.word(wordOverflow)) != 0 {
+		return errors.New("run on the GPU: activations are not finite; the model's weights may be damaged")
+	}
+	return nil
+}
+
+// stopped says that operations have nothing to do because the run has failed or ended.
+func (b *Backend) stopped() bool {
+	if b.err == nil {
+		b.err = b.ctx.Err()
+	}
+	return b.err != nil
+}
+
+// fail makes the rest of the run do nothing.
+func (b *Backend) fail(err error) {
+	if b.err == nil {
+		b.err = err
+	}
+}
+
+// failf is fail with a message.
+func (b *Backend) failf(format string, args ...any) {
+	b.fail(fmt.Errorf("run on the GPU: "+format, args...))
+}
+
+// ready is asked first by every operation: it completes a held convolution and
+// says whether the operation should run.
+func (b *Backend) ready() bool {
+	b.settle()
+	return !b.stopped()
+}
+
+// Close waits for the device and gives everything back.
+func (b *Backend) Close() error {
+	_ = b.finish() // a failure has been reported by Sync
+	if b.stop != nil {
+		b.stop()
+	}
+	b.pool.close()
+	b.arena.close()
+	for _, m := range b.weights {
+		m.Release()
+	}
+	b.status.Release()
+	if err := b.dev.Close(); err != nil {
+		return fmt.Errorf("close the GPU: %w", err)
+	}
+	return nil
+}
+
+// floatBits returns a float as kernels take it in structs.
+func floatBits(f float32) uint32 { return math.Float32bits(f) }

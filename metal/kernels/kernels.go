@@ -1,0 +1,95 @@
+// Package kernels holds the Metal sources of the GPU backend and says how they are
+// put together: a library is the prelude and one or more sources, compiled at run
+// time with a few macros that fix element types and tile shapes. What varies more
+// finely is a function constant.
+package kernels
+
+import (
+	"embed"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+//go:embed *.metal
+var sources embed.FS
+
+// Library names a compiled unit: sources and the macros they are compiled with. It
+// is comparable, so that it can be a map key.
+type Library struct {
+	Name string // "gemm", "norm", …
+	Wide bool   // Work is bfloat, not half
+
+	Exact          bool // float operands (gemm, attention)
+	Head           int  // head size (attention, prepare)
+	KeyDim, ValDim int  // head sizes of the delta rule
+	Tile           Tile // of a matrix product
+}
+
+// Tile is the shape of a matrix product: BM x BN outputs of a threadgroup of WM x WN
+// simdgroups, BK of the depth at a time.
+type Tile struct{ BM, BN, BK, WM, WN int }
+
+// Threads returns the threads of a threadgroup.
+func (t Tile) Threads() int { return t.WM * t.WN * 32 }
+
+// String returns the tile as "64x64x32 2x2".
+func (t Tile) String() string { return fmt.Sprintf("%dx%dx%d %dx%d", t.BM, t.BN, t.BK, t.WM, t.WN) }
+
+// files are the sources of a library after the prelude.
+var files = map[string][]string{
+	"gemm": {"gemm"}, "norm": {"norm"}, "rows": {"rows"}, "conv": {"conv"}, "prepare": {"prepare"},
+	"attention": {"attention"}, "delta": {"delta", "chunk"}, "selftest": {"selftest"},
+}
+
+// Names returns the names of all libraries, sorted.
+func Names() []string { return slices.Sorted(maps.Keys(files)) }
+
+// Source returns the text to compile. Line directives keep the file names, so that
+// messages of a compiler point into the files of this folder.
+func (l Library) Source() string {
+	var b strings.Builder
+	for _, name := range append([]string{"prelude"}, files[l.Name]...) {
+		text, err := sources.ReadFile(name + ".metal")
+		if err != nil {
+			panic("kernels: no source " + name) // the table above names embedded files only
+		}
+		fmt.Fprintf(&b, "#line 1 %q\n%s\n", name+".metal", text)
+	}
+	return b.String()
+}
+
+// Defines returns the macros of the library.
+func (l Library) Defines() map[string]string {
+	flag := func(v bool) string { return map[bool]string{false: "0", true: "1"}[v] }
+	d := map[string]string{"WIDE": flag(l.Wide)}
+	switch l.Name {
+	case "gemm":
+		d["EXACT"] = flag(l.Exact)
+		for k, v := range map[string]int{"BM": l.Tile.BM, "BN": l.Tile.BN, "BK": l.Tile.BK, "WM": l.Tile.WM, "WN": l.Tile.WN} {
+			d[k] = strconv.Itoa(v)
+		}
+	case "attention":
+		d["EXACT"], d["D"] = flag(l.Exact), strconv.Itoa(l.Head)
+	case "prepare":
+		d["D"] = strconv.Itoa(l.Head)
+	case "delta":
+		d["KD"], d["VD"] = strconv.Itoa(l.KeyDim), strconv.Itoa(l.ValDim)
+	}
+	return d
+}
+
+// Fast reports whether the library may be compiled with fast math: where infinities
+// and exact rounding play no part.
+func (l Library) Fast() bool { return l.Name == "gemm" }
+
+// Kernel is a function of a library with its function constants by index. Booleans
+// are 0 and 1. It is comparable.
+type Kernel struct {
+	Library
+	Function  string
+	Constants [8]uint32
+	Count     int // constants in use
+}

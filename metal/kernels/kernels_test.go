@@ -1,0 +1,54 @@
+package kernels_test
+
+import (
+	"strings"
+	"testing"
+
+	"clefbar/metal/emu"
+	"clefbar/metal/kernels"
+)
+
+// libraries is one of each kind, in the shapes that differ most.
+func libraries() []kernels.Library {
+	tile := kernels.Tile{BM: 64, BN: 64, BK: 32, WM: 2, WN: 2}
+	return []kernels.Library{
+		{Name: "norm"},
+		{Name: "rows"},
+		{Name: "conv"},
+		{Name: "selftest"},
+		{Name: "conv", Wide: true},
+		{Name: "gemm", Tile: tile},
+		{Name: "gemm", Tile: tile, Exact: true},
+		{Name: "gemm", Tile: tile, Wide: true},
+		{Name: "attention", Head: 256},
+		{Name: "attention", Head: 72, Exact: true},
+		{Name: "attention", Head: 64, Wide: true},
+		{Name: "prepare", Head: 256},
+		{Name: "delta", KeyDim: 128, ValDim: 128},
+	}
+}
+
+// TestStrict: every source type-checks with real address spaces.
+func TestStrict(t *testing.T) {
+	if err := emu.Available(); err != nil {
+		t.Skip(err)
+	}
+	for _, l := range libraries() {
+		problems, err := emu.Strict(l.Name+".metal", l.Source(), emu.Options{Define: l.Defines()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(problems) > 0 {
+			t.Errorf("%+v: got\n%s\nwant no problems", l, strings.Join(problems, "\n"))
+		}
+	}
+}
+
+// TestNamesAreSources: every library has a source.
+func TestNamesAreSources(t *testing.T) {
+	for _, name := range kernels.Names() {
+		if s := (kernels.Library{Name: name}).Source(); !strings.Contains(s, "kernel void") {
+			t.Errorf("library %s has no kernel", name)
+		}
+	}
+}

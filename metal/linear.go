@@ -1,0 +1,166 @@
+package metal
+
+import (
+	"clefbar/engine/backend"
+	"clefbar/metal/kernels"
+)
+
+// maxSegments is how many weights one launch of the matrix product takes.
+const maxSegments = 4
+
+// Epilogues of gemm.metal.
+const (
+	epilogueStore = iota
+	epilogueAdd
+	epilogueSwiGLU
+)
+
+// swigluScale keeps the product of SwiGLU in half's range; the product that follows undoes it (metal.md 3.1).
+const swigluScale = 1.0 / 16
+
+// product is one launch of gemm.metal.
+type product struct {
+	name     string
+	x        *buffer
+	dst      []*buffer
+	w        []*weight
+	bias     []backend.Weight
+	epilogue uint32
+	act      backend.Activation
+	scale    float32 // of x · wᵀ
+}
+
+// Linear computes dst[i] = act(x · w[i]ᵀ + bias[i]) in one pass over x, four weights at a time.
+func (b *Backend) Linear(dst []backend.Buffer, x backend.Buffer, w, bias []backend.Weight, act backend.Activation) {
+	for from := 0; from < len(w); from += maxSegments {
+		to := min(from+maxSegments, len(w))
+		p := product{name: "linear", x: of(x), act: act, epilogue: epilogueStore}
+		for i := from; i < to; i++ {
+			p.dst, p.w = append(p.dst, of(dst[i])), append(p.w, w[i].(*weight))
+			var offset backend.Weight
+			if bias != nil {
+				offset = bias[i]
+			}
+			p.bias = append(p.bias, offset)
+		}
+		b.multiply(p)
+	}
+}
+
+// LinearAdd computes dst += x · wᵀ + bias.
+func (b *Backend) LinearAdd(dst, x backend.Buffer, w, bias backend.Weight) {
+	b.multiply(product{
+		name: "linear_add", x: of(x), dst: []*buffer{of(dst)}, w: []*weight{w.(*weight)}, bias: []backend.Weight{bias},
+		epilogue: epilogueAdd,
+	})
+}
+
+// SwiGLU computes dst = silu(x · gateᵀ) ⊙ (x · upᵀ). In Work format dst is stored scaled.
+func (b *Backend) SwiGLU(dst, x backend.Buffer, gate, up backend.Weight) {
+	b.multiply(product{
+		name: "swiglu", x: of(x), dst: []*buffer{of(dst)}, w: []*weight{gate.(*weight), up.(*weight)},
+		bias: []backend.Weight{nil, nil}, epilogue: epilogueSwiGLU,
+	})
+}
+
+// fits checks the shapes of a product.
+func (b *Backend) fits(p product) bool {
+	for i, w := range p.w {
+		rows := p.w[0].rows()
+		if p.epilogue != epilogueSwiGLU {
+			rows = w.rows()
+		}
+		d := p.dst[min(i, len(p.dst)-1)]
+		if w.format == 0 || w.cols() != p.x.cols || w.rows() != rows || d.cols != rows || d.Rows() != p.x.Rows() {
+			b.failf("%s: x is (%d, %d), %s is %v, dst is (%d, %d)", p.name, p.x.Rows(), p.x.cols, w.tensor.Name, w.shape, d.Rows(), d.cols)
+			return false
+		}
+	}
+	return true
+}
+
+// multiply records a product, in several launches if one would keep the GPU too long.
+func (b *Backend) multiply(p product) {
+	if !b.ready() || !b.fits(p) || p.x.Rows() == 0 {
+		return
+	}
+	p.scale = 1 / p.x.scale
+	if p.epilogue == epilogueSwiGLU && p.x.scale != 1 {
+		p.x, p.scale = b.unscaled(p.x), 1
+	}
+	tile := b.table.Choose(p.x.Rows(), b.chip.Family)
+	l, tiles := b.describe(p, tile)
+	pieces := max(1, min(tiles, int(b.chip.Seconds(l.work)/longest)+1))
+	whole := l.work
+	for i := range pieces {
+		from, to := tiles*i/pieces, tiles*(i+1)/pieces
+		piece := l
+		piece.params = append([]byte(nil), l.params...)
+		copy(piece.params[8:], words(uint32(from)))
+		piece.groups = [3]uint32{groupsFor(p.x.Rows(), tile.BM), uint32(to - from), 1}
+		part := float64(to-from) / float64(tiles)
+		piece.work = Work{Multiplies: whole.Multiplies * part, Bytes: whole.Bytes * part}
+		b.record(piece)
+	}
+}
+
+// longest is the most predicted seconds of one launch.
+const longest = 0.08
+
+// describe makes the launch of a product over all its tiles and counts them.
+func (b *Backend) describe(p product, tile kernels.Tile) (l launch, tiles int) {
+	n := len(p.w)
+	m, k := p.x.Rows(), p.x.cols
+	params := []uint32{uint32(m), uint32(k), 0, floatBits(p.scale)}
+	args := []operand{b.in(1, p.x)}
+	var formats, quants, biases uint32
+	work := Work{Bytes: float64(p.x.length() * p.x.elem())}
+	for i, w := range p.w {
+		d := p.dst[min(i, len(p.dst)-1)]
+		params = append(params, uint32(w.rows()), uint32(tiles), w.format, uint32(w.pitch), uint32(w.bits),
+			log2(max(w.group, 1)), uint32(w.cols()/max(w.group, 1)), flag(w.floatScales), flag(d.exact))
+		formats |= w.format
+		args = append(args, operand{index: 2 + i, mem: w.data.mem, offset: w.data.offset})
+		if w.bits > 0 {
+			quants |= 1 << i
+			args = append(args, operand{index: 6 + i, mem: w.scales.mem, offset: w.scales.offset},
+				operand{index: 10 + i, mem: w.biases.mem, offset: w.biases.offset})
+		}
+		if p.bias[i] != nil {
+			biases |= 1 << i
+			args = append(args, vector(14+i, p.bias[i]))
+		}
+		if i < len(p.dst) {
+			args = append(args, b.target(18+i, d, p.epilogue))
+			work.Bytes += float64(d.length() * d.elem())
+		}
+		work.Multiplies += float64(m) * float64(w.rows()) * float64(k)
+		work.Bytes += w.bytes()
+		if p.epilogue != epilogueSwiGLU {
+			tiles += (w.rows() + tile.BN - 1) / tile.BN
+		}
+	}
+	if p.epilogue == epilogueSwiGLU {
+		tiles = (p.w[0].rows() + tile.BN/2 - 1) / (tile.BN / 2)
+		if d := p.dst[0]; !d.exact {
+			d.scale = swigluScale
+			params[3] = floatBits(swigluScale)
+		}
+	}
+	for len(params) < 4+9*maxSegments {
+		params = append(params, 0)
+	}
+	library := kernels.Library{Name: "gemm", Exact: p.x.exact, Tile: tile}
+	return launch{
+		name: p.name, params: words(params...), args: args, group: [3]uint32{uint32(tile.Threads()), 1, 1}, work: work,
+		kernel: b.kernel(library, "gemm", flag(p.x.exact), formats, p.epilogue, uint32(p.act), flag(k%8 != 0), uint32(n), quants, biases),
+	}, tiles
+}
+
+// target binds a destination; adding reads it too.
+func (b *Backend) target(index int, d *buffer, epilogue uint32) operand {
+	if epilogue == epilogueAdd {
+		return b.update(index, d)
+	}
+	return b.out(index, d)
+}

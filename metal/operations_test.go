@@ -1,0 +1,202 @@
+package metal
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"clefbar/engine/backend/scalar"
+	"clefbar/metal/emu"
+	"clefbar/metal/kernels"
+)
+
+// emulated opens a backend on an emulated device.
+func emulated(t testing.TB, o emu.DeviceOptions) (*Backend, *emu.Device) {
+	t.Helper()
+	dev, err := emu.NewDevice(o)
+	if err != nil {
+		t.Skip(err)
+	}
+	b, err := New(dev, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return b, dev
+}
+
+// way is one way to compile and schedule kernels.
+type way struct {
+	name string
+	emu.DeviceOptions
+}
+
+// ways are unchecked and checked, in every order, and the math modes that a Mac may choose.
+func ways() []way {
+	list := []way{
+		{"fast forward", emu.DeviceOptions{}},
+		{"fast reverse", emu.DeviceOptions{Order: emu.Reverse}},
+		{"fast seeded", emu.DeviceOptions{Order: emu.Seeded, Seed: 11}},
+		{"checked forward", emu.DeviceOptions{Options: emu.Options{Mode: emu.Checked}}},
+		{"checked reverse", emu.DeviceOptions{Options: emu.Options{Mode: emu.Checked}, Order: emu.Reverse}},
+	}
+	for seed := range uint32(3) {
+		list = append(list, way{
+			fmt.Sprintf("checked seed %d", seed+1),
+			emu.DeviceOptions{Options: emu.Options{Mode: emu.Checked}, Order: emu.Seeded, Seed: seed + 1},
+		})
+	}
+	return list
+}
+
+// differ returns the largest difference, relative to the largest number where that is above 1.
+func differ(got, want []float32) float64 {
+	if len(got) != len(want) {
+		return math.Inf(1)
+	}
+	worst, size := 0.0, 1.0
+	for i, w := range want {
+		size = max(size, math.Abs(float64(w)))
+		d := math.Abs(float64(got[i]) - float64(w))
+		if math.IsNaN(d) {
+			return math.Inf(1)
+		}
+		worst = max(worst, d)
+	}
+	return worst / size
+}
+
+func sameBits(a, b []float32) bool {
+	for i := range a {
+		if math.Float32bits(a[i]) != math.Float32bits(b[i]) {
+			return false
+		}
+	}
+	return len(a) == len(b)
+}
+
+// TestOperations compares every operation with the scalar oracle, and all ways of
+// running it with each other bit for bit.
+func TestOperations(t *testing.T) {
+	for _, c := range scenarios() {
+		t.Run(c.name, func(t *testing.T) {
+			want, err := c.run(newScene(scalar.New()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var first []float32
+			for _, w := range ways() {
+				b, _ := emulated(t, w.DeviceOptions)
+				got, err := c.run(newScene(b))
+				if err != nil {
+					t.Fatalf("%s: %v", w.name, err)
+				}
+				if d := differ(got, want); d > c.within {
+					t.Fatalf("%s: differs from the oracle by %g, want at most %g", w.name, d, c.within)
+				}
+				if first == nil {
+					first = got
+				} else if !sameBits(first, got) {
+					t.Errorf("%s: other bits than the first way", w.name)
+				}
+			}
+		})
+	}
+}
+
+// TestFastMath runs everything as Apple's compiler may: with fused multiply-adds and
+// with fast math where the backend asks for it.
+func TestFastMath(t *testing.T) {
+	for _, c := range scenarios() {
+		want, err := c.run(newScene(scalar.New()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range []emu.Math{emu.Contract, emu.FastMath} {
+			b, _ := emulated(t, emu.DeviceOptions{Options: emu.Options{Math: m}})
+			got, err := c.run(newScene(b))
+			if err != nil {
+				t.Fatalf("%s: %v", c.name, err)
+			}
+			if d := differ(got, want); d > c.within {
+				t.Errorf("%s, math %d: differs from the oracle by %g, want at most %g", c.name, m, d, c.within)
+			}
+		}
+	}
+}
+
+// TestWide runs everything with bfloat as the working type.
+func TestWide(t *testing.T) {
+	for _, c := range scenarios() {
+		want, err := c.run(newScene(scalar.New()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, _ := emulated(t, emu.DeviceOptions{})
+		b.wide = true
+		got, err := c.run(newScene(b))
+		if err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		if d := differ(got, want); d > 10*c.within {
+			t.Errorf("%s: differs from the oracle by %g, want at most %g", c.name, d, 10*c.within)
+		}
+	}
+}
+
+// TestEveryBarrierIsNeeded removes each barrier of each library in turn. Some
+// scenario must notice.
+func TestEveryBarrierIsNeeded(t *testing.T) {
+	if err := emu.Available(); err != nil {
+		t.Skip(err)
+	}
+	for _, name := range kernels.Names() {
+		source := kernels.Library{Name: name}.Source()
+		for i := range len(barriers(source)) {
+			if !noticed(t, name, i) {
+				t.Errorf("%s: barrier %d of %d removed, not noticed", name, i+1, len(barriers(source)))
+			}
+		}
+	}
+}
+
+// barriers returns where the barriers of a source are.
+func barriers(source string) (at []int) {
+	for i := range source {
+		if strings.HasPrefix(source[i:], "threadgroup_barrier(") || strings.HasPrefix(source[i:], "simdgroup_barrier(") {
+			at = append(at, i)
+		}
+	}
+	return at
+}
+
+// noticed runs the scenarios of a library without its i-th barrier.
+func noticed(t *testing.T, library string, i int) bool {
+	o := emu.DeviceOptions{Options: emu.Options{Mode: emu.Checked}}
+	o.Mutate = func(l kernels.Library, source string) string {
+		if l.Name != library {
+			return source
+		}
+		at := barriers(source)[i]
+		end := at + strings.Index(source[at:], ";")
+		return source[:at] + source[end:]
+	}
+	for _, c := range scenarios() {
+		if c.library != library {
+			continue
+		}
+		for _, order := range []emu.Order{emu.Forward, emu.Reverse, emu.Seeded} {
+			o.Order, o.Seed = order, 3
+			b, _ := emulated(t, o)
+			if _, err := c.run(newScene(b)); err != nil {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,289 @@
+package metal
+
+import (
+	"fmt"
+	"sync/atomic"
+
+	"clefbar/metal/gpu"
+	"clefbar/metal/kernels"
+)
+
+// inFlight is how many command buffers may be committed and not done: enough to
+// keep the GPU busy, few enough to stop soon.
+const inFlight = 3
+
+// recorder collects dispatches into command buffers and remembers the run.
+type recorder struct {
+	list      []gpu.Dispatch
+	seconds   float64 // predicted, of list
+	phase     uint64  // counts barriers
+	submitted uint64  // command buffers so far
+	done      uint64  // of which are done
+	pending   []gpu.Pending
+
+	run        []step // the run so far, for a repetition
+	repeatable bool
+	half       bool // command buffers of half the length
+	slab       []gpu.Argument
+	total      Work
+	byOp       map[string]int
+}
+
+// step is something a run did: a dispatch, or work of the host between dispatches.
+type step struct {
+	kernel   kernels.Kernel
+	dispatch gpu.Dispatch
+	seconds  float64
+	host     func()
+}
+
+// Work is the size of something that runs on a GPU.
+type Work struct {
+	Multiplies float64 // multiply-adds
+	Bytes      float64 // read and written
+	Dispatches int
+}
+
+func (r *recorder) start() {
+	r.run, r.repeatable, r.half = r.run[:0], true, false
+	r.total, r.byOp = Work{}, map[string]int{}
+}
+
+// operand is a block or a weight bound to a buffer index.
+type operand struct {
+	index  int
+	block  *block // nil for weights and constants
+	mem    gpu.Memory
+	offset int
+	write  bool
+}
+
+// launch is a dispatch before it is recorded.
+type launch struct {
+	name   string // operation, for counts
+	kernel kernels.Kernel
+	params []byte
+	args   []operand
+	groups [3]uint32
+	group  [3]uint32
+	work   Work
+}
+
+// in binds a buffer that is read; rows that hold no values yet are zeroed first.
+func (b *Backend) in(index int, x *buffer) operand {
+	b.fill(x)
+	return operand{index: index, block: x.block, offset: x.offset()}
+}
+
+// out binds a buffer that is overwritten.
+func (b *Backend) out(index int, x *buffer) operand {
+	b.own(x, true)
+	b.mark(x)
+	x.scale = 1
+	return operand{index: index, block: x.block, offset: x.offset(), write: true}
+}
+
+// update binds a buffer that is read and written.
+func (b *Backend) update(index int, x *buffer) operand {
+	b.fill(x)
+	b.own(x, false)
+	return operand{index: index, block: x.block, offset: x.offset(), write: true}
+}
+
+// record appends a dispatch and commits when enough is together.
+func (b *Backend) record(l launch) {
+	if b.stopped() {
+		return
+	}
+	p, err := b.pipeline(l.kernel)
+	if err != nil {
+		b.fail(err)
+		return
+	}
+	threads := int(l.group[0] * l.group[1] * l.group[2])
+	if threads > p.MaxThreads() {
+		b.failf("%s needs %d threads, the GPU gives %d", l.name, threads, p.MaxThreads())
+		return
+	}
+	d := gpu.Dispatch{Name: l.name, Pipeline: p, Args: b.bind(l), Groups: l.groups, Group: l.group}
+	l.work.Dispatches = 1
+	s := step{kernel: l.kernel, dispatch: d, seconds: b.chip.Seconds(l.work)}
+	b.rec.run = append(b.rec.run, s)
+	b.rec.total.add(l.work)
+	b.rec.byOp[l.name]++
+	b.enqueue(s.dispatch, s.seconds, b.note(l.args))
+}
+
+func (w *Work) add(o Work) {
+	w.Multiplies += o.Multiplies
+	w.Bytes += o.Bytes
+	w.Dispatches += o.Dispatches
+}
+
+// bind makes the argument list of a launch; lists come from slabs to spare the collector.
+func (b *Backend) bind(l launch) []gpu.Argument {
+	need := len(l.args) + 2
+	if len(b.rec.slab) < need {
+		b.rec.slab = make([]gpu.Argument, 2048)
+	}
+	args := b.rec.slab[:0:need]
+	b.rec.slab = b.rec.slab[need:]
+	if l.params != nil {
+		args = append(args, gpu.Argument{Index: 0, Bytes: l.params})
+	}
+	for _, a := range l.args {
+		m := a.mem
+		if a.block != nil {
+			m = a.block.mem
+		}
+		args = append(args, gpu.Argument{Index: a.index, Memory: m, Offset: a.offset, Write: a.write})
+	}
+	if l.kernel.Function != "fill_zero" && l.kernel.Function != "delta_prepare" {
+		args = append(args, gpu.Argument{Index: 30, Memory: b.status, Write: true})
+	}
+	return args
+}
+
+// note updates what is known about the blocks of a dispatch and reports whether it
+// has to wait for the ones before it.
+func (b *Backend) note(args []operand) (barrier bool) {
+	for _, a := range args {
+		x := a.block
+		if x == nil {
+			continue
+		}
+		if x.phase == b.rec.phase && (x.puts || a.write && x.reads) {
+			barrier = true
+		}
+	}
+	if barrier {
+		b.rec.phase++
+	}
+	for _, a := range args {
+		x := a.block
+		if x == nil {
+			continue
+		}
+		if x.phase != b.rec.phase {
+			x.phase, x.reads, x.puts = b.rec.phase, false, false
+		}
+		x.reads, x.puts = x.reads || !a.write, x.puts || a.write
+		x.submitted = b.rec.submitted + 1
+		if !b.pool.use(x, a.write) {
+			b.rec.repeatable = false
+		}
+	}
+	return barrier
+}
+
+func (b *Backend) enqueue(d gpu.Dispatch, seconds float64, barrier bool) {
+	budget := b.budget
+	if b.rec.half {
+		budget /= 2
+	}
+	if len(b.rec.list) > 0 && b.rec.seconds+seconds > budget {
+		b.flush()
+		barrier = false
+	}
+	d.Barrier = barrier && len(b.rec.list) > 0
+	b.rec.list = append(b.rec.list, d)
+	b.rec.seconds += seconds
+}
+
+// flush commits the recorded dispatches.
+func (b *Backend) flush() {
+	if len(b.rec.list) == 0 || b.err != nil {
+		b.rec.list, b.rec.seconds = b.rec.list[:0], 0
+		return
+	}
+	if err := b.drain(inFlight - 1); err != nil {
+		b.fail(err)
+		return
+	}
+	p, err := b.dev.Submit(b.rec.list)
+	if err != nil {
+		b.fail(fmt.Errorf("commit to the GPU: %w", err))
+		return
+	}
+	b.rec.pending = append(b.rec.pending, p)
+	b.rec.submitted++
+	b.rec.phase++
+	b.rec.list, b.rec.seconds = nil, 0
+}
+
+// drain waits until at most n command buffers are pending and returns the first failure.
+func (b *Backend) drain(n int) (err error) {
+	for len(b.rec.pending) > n {
+		_, e := b.rec.pending[0].Wait()
+		if e != nil && err == nil {
+			err = fmt.Errorf("run on the GPU: %w", e)
+		}
+		b.rec.pending = b.rec.pending[1:]
+		b.rec.done++
+	}
+	if len(b.rec.pending) == 0 && len(b.rec.list) == 0 {
+		b.pool.trim()
+	}
+	return err
+}
+
+// repeat runs the steps of the run again, with today's element type and budget.
+func (b *Backend) repeat() error {
+	b.err = nil
+	b.rec.list, b.rec.seconds = nil, 0
+	atomic.StoreUint32(b.word(wordOverflow), 0)
+	for _, s := range b.rec.run {
+		if s.host != nil {
+			b.flush()
+			if err := b.drain(0); err != nil {
+				return err
+			}
+			s.host()
+			continue
+		}
+		s.kernel.Wide = b.wide
+		p, err := b.pipeline(s.kernel)
+		if err != nil {
+			return err
+		}
+		s.dispatch.Pipeline = p
+		b.enqueue(s.dispatch, s.seconds, true)
+		if b.stopped() {
+			break
+		}
+	}
+	b.flush()
+	if err := b.drain(0); err != nil {
+		return err
+	}
+	return b.err
+}
+
+// pipeline returns a compiled kernel.
+func (b *Backend) pipeline(k kernels.Kernel) (gpu.Pipeline, error) {
+	if p := b.pipelines[k]; p != nil {
+		return p, nil
+	}
+	p, err := b.dev.Pipeline(k)
+	if err != nil {
+		return nil, fmt.Errorf("compile kernel %s of %s: %w", k.Function, k.Name, err)
+	}
+	b.pipelines[k] = p
+	return p, nil
+}
+
+// kernel names a kernel with its function constants.
+func (b *Backend) kernel(l kernels.Library, function string, constants ...uint32) kernels.Kernel {
+	l.Wide = b.wide
+	k := kernels.Kernel{Library: l, Function: function, Count: len(constants)}
+	copy(k.Constants[:], constants)
+	return k
+}
+
+// flag is a boolean function constant.
+func flag(v bool) uint32 {
+	if v {
+		return 1
+	}
+	return 0
+}

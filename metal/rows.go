@@ -1,0 +1,73 @@
+package metal
+
+import (
+	"clefbar/engine/backend"
+	"clefbar/metal/kernels"
+)
+
+// normThreads is the threadgroup of the row norms.
+const normThreads = 256
+
+// RMSNorm computes dst = x · rsqrt(mean(x²)+eps) · w, per row.
+func (b *Backend) RMSNorm(dst, x backend.Buffer, w backend.Weight, eps float32) {
+	b.norm("rms_norm", of(dst), of(x), []operand{vector(2, w)}, eps)
+}
+
+// LayerNorm computes dst = (x-mean)/sqrt(var+eps) · w + bias, per row.
+func (b *Backend) LayerNorm(dst, x backend.Buffer, w, bias backend.Weight, eps float32) {
+	b.norm("layer_norm", of(dst), of(x), []operand{vector(2, w), vector(4, bias)}, eps)
+}
+
+func (b *Backend) norm(function string, d, x *buffer, weights []operand, eps float32) {
+	if !b.ready() || !b.same(d, x) || d.Rows() == 0 {
+		return
+	}
+	x = b.unscaled(x)
+	constants := []uint32{flag(x.exact), flag(d.exact), flag(x.cols%4 == 0)}
+	b.record(launch{
+		name: function, kernel: b.kernel(kernels.Library{Name: "norm"}, function, constants...), params: words(uint32(x.cols), floatBits(eps)),
+		args:   append(weights, b.in(1, x), b.out(3, d)),
+		groups: [3]uint32{uint32(x.Rows()), 1, 1}, group: [3]uint32{normThreads, 1, 1},
+		work: Work{Bytes: float64(x.length() * (x.elem() + d.elem()))},
+	})
+}
+
+// MeanRows averages rows of x: dst[i] = mean of x[from:to].
+func (b *Backend) MeanRows(dst, x backend.Buffer, spans []backend.Span) {
+	d, s := of(dst), of(x)
+	if !b.ready() || len(spans) == 0 {
+		return
+	}
+	if len(spans) != d.Rows() || d.cols != s.cols {
+		b.failf("average %d spans of (%d, %d) into (%d, %d)", len(spans), s.Rows(), s.cols, d.Rows(), d.cols)
+		return
+	}
+	work := Work{Bytes: float64(d.length() * d.elem())}
+	for _, span := range spans {
+		if span.From < 0 || span.From >= span.To || span.To > s.Rows() {
+			b.failf("average rows [%d, %d) of %d", span.From, span.To, s.Rows())
+			return
+		}
+		work.Bytes += float64((span.To - span.From) * s.cols * s.elem())
+	}
+	s = b.unscaled(s)
+	list, release := b.spans(spans)
+	defer release()
+	b.record(launch{
+		name: "mean_rows", kernel: b.kernel(kernels.Library{Name: "rows"}, "mean_rows", flag(s.exact), flag(d.exact)),
+		params: words(uint32(s.cols)), args: []operand{b.in(1, s), b.out(2, d), b.in(3, list)},
+		groups: [3]uint32{groupsFor(s.cols, rowsThreads), uint32(len(spans)), 1}, group: [3]uint32{rowsThreads, 1, 1}, work: work,
+	})
+}
+
+// spans puts ranges of rows where kernels can read them. Call release once the launch is recorded.
+func (b *Backend) spans(list []backend.Span) (x *buffer, release func()) {
+	pairs := make([]uint32, 0, 2*len(list))
+	for _, s := range list {
+		pairs = append(pairs, uint32(s.From), uint32(s.To))
+	}
+	x = of(b.New(len(list), 2, backend.Exact))
+	packed := words(pairs...)
+	b.onHost(x, func(memory []byte) { copy(memory, packed) })
+	return x, func() { b.Free(x) }
+}
