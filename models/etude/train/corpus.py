@@ -236,7 +236,7 @@ def request(domain, index, questions, r, count, foreign=(), plain=False, derived
             name += "_" + str(r.randint(2, 9))
         asked[name], gold[name] = spec, answer
     shown = base if plain else vary(base, r, domain["code"])
-    return {"state": shown, "questions": asked, "gold": gold, "domain": domain["domain"], "base": base, "picked": pick}
+    return {"state": shown, "questions": asked, "gold": gold, "domain": domain["domain"], "index": index, "picked": pick}
 
 
 def texts(domain, r):

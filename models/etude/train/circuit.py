@@ -1,0 +1,214 @@
+"""The start's circuit: the part of the network that works on word vectors alone, trained by itself, thousands of decisions a second.
+
+It is exact: written into a network whose other parts still add nothing (wire.py), both give the same logits. In words: the state's words are pooled
+into every instruction token (layer 1), a product of token and pool writes meaning and the axis YES (its MLP), the pool is added to the last token
+(layer 3), and an option's logit is the scaled cosine of its word vectors with instruction + last token (the head's prior).
+"""
+import time
+
+import numpy as np
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+from network import D, LEAD, WIDTH
+from pins import BIAS, IN_FIELDS, MEANING, SUMMARY, YES
+from wire import CONSTANT, EMBED_SCALE
+
+RANK = 150
+EPS = 1e-6
+
+
+class Circuit(nn.Module):
+    def __init__(self, net, marks, last):
+        """marks: the ids around a state that attention also sees; last: the id of the prompt's last token."""
+        super().__init__()
+        m, s, p = MEANING, SUMMARY, nn.Parameter
+        self.marks, self.last = marks, last
+        self.base_in = net.embed.vectors[:, :m].clone()
+        self.base_out = torch.cat([net.out.vectors[:, :m], net.out.fixed[:, YES:YES + 1]], 1)
+        self.rows_in, self.rows_out = p(torch.zeros_like(self.base_in)), p(torch.zeros_like(self.base_out))
+        self.C, self.U0, self.U1, self.V = p(torch.eye(m) * 2), p(torch.eye(m, s) * 1.5), p(torch.randn(s, RANK) * s ** -.5), p(torch.randn(m, RANK) * m ** -.5)
+        self.Wc, self.wY, self.v, self.u = p(torch.zeros(RANK, m)), p(torch.zeros(RANK)), p(torch.zeros(m)), p(torch.zeros(s))
+        self.b, self.tau = p(torch.zeros(())), p(torch.tensor(2.5))
+        with torch.no_grad():
+            self.U1[:, :s], self.V[:, :s], self.wY[:s] = torch.eye(s), torch.eye(m, s), .02
+
+    def tokens(self, texts):
+        """Distinct tokens of texts: residual rows, squared norms, section marks; and where each text's tokens are."""
+        flat = np.concatenate(texts)
+        distinct, at = np.unique(flat, return_inverse=True)
+        distinct = torch.from_numpy(distinct)
+        x = (F.embedding(distinct, self.base_in) + F.embedding(distinct, self.rows_in, sparse=True)) * EMBED_SCALE
+        square = (x * x).sum(-1, keepdim=True)
+        mark = 1.6 * F.silu(.3 * CONSTANT / ((square + CONSTANT ** 2) / WIDTH + EPS).sqrt())
+        return x, square + CONSTANT ** 2 + mark ** 2, mark, torch.from_numpy(at), texts
+
+    @staticmethod
+    def mean(rows, at, texts):
+        size = np.array([len(t) for t in texts])
+        offsets = torch.from_numpy(np.concatenate([[0], size.cumsum()[:-1]]))
+        weights = torch.from_numpy(np.repeat(1 / size, size).astype(np.float32))
+        return F.embedding_bag(at, rows, offsets, mode="sum", per_sample_weights=weights)
+
+    def normed(self, x, u, mark, yes, at_end):
+        """The head's normed hidden rows: meaning, summary and control axes with the weights wire.py gives them."""
+        square = (x * x).sum(1) + (u * u).sum(1) + CONSTANT ** 2 + (mark * mark).sum(1) + yes * yes
+        scale = (square / WIDTH + EPS).rsqrt()[:, None]
+        mu = (x.sum(1) + u.sum(1) + CONSTANT + mark.sum(1) + yes)[:, None] / WIDTH
+        deviation = ((square[:, None] / WIDTH - mu * mu) * scale * scale + 1e-5).rsqrt() * scale
+        sections = [(mark - mu) * .1, mu * -.1]
+        parts = [x - mu, (u - mu) * .3, *(sections[::-1] if at_end else sections), (CONSTANT - mu) * .1, yes[:, None] - mu]
+        return torch.cat(parts, 1) * deviation, mu * deviation
+
+    def meet(self, x, square, mark, u, gate):
+        """Layer 1's MLP on tokens that carry the pool u: meaning and YES after it."""
+        r = ((square + (u * u).sum(1, keepdim=True)) / WIDTH + EPS).rsqrt()
+        product = (x @ self.V) * (u @ self.U1) * r * r
+        yes = product @ self.wY
+        if gate:
+            yes = yes + F.silu(.2 * mark * r)[:, 0] * ((x @ self.v + u @ self.u + CONSTANT * self.b) * r[:, 0])
+        return x + product @ self.Wc, yes
+
+    def forward(self, b, drop=0.):
+        x, square, mark, at, texts = self.tokens(b["states"])
+        s = self.mean(x * (square / WIDTH + EPS).rsqrt(), at, texts)
+        s = F.dropout(s, drop, self.training)
+        u = s @ self.U0
+        end = self.tokens([np.array([self.last])])
+        lx, yes = self.meet(end[0].expand(len(s), -1), end[1], end[2], u, False)
+        last, last_mu = self.normed(lx + s @ self.C, u, end[2].expand(len(s), 1), yes, True)
+
+        x, square, mark, at, texts = self.tokens(b["asks"])
+        if drop and self.training:
+            x = F.dropout(x, drop / 2)
+        size = np.array([len(t) for t in texts])
+        start = np.concatenate([[0], size.cumsum()[:-1]])
+        ask, owner = b["ask_at"].numpy(), []
+        where = np.concatenate([np.arange(start[a], start[a] + size[a]) for a in ask])
+        owner = torch.from_numpy(np.repeat(np.arange(len(ask)), size[ask]))
+        tok = at[torch.from_numpy(where)]
+        ut = u[b["state_at"]][owner]
+        mx, yes = self.meet(x[tok], square[tok], mark[tok], ut, True)
+        z, mu = self.normed(mx, ut, mark[tok], yes, False)
+        count = torch.from_numpy(size[ask].astype(np.float32))[:, None]
+        q = torch.zeros(len(ask), z.shape[1]).index_add(0, owner, z) / count
+        mu = torch.zeros(len(ask), 1).index_add(0, owner, mu) / count
+        anchor = q + last[b["state_at"]]
+        # four control axes hold nothing but the subtracted mean; they only lengthen the anchor
+        spare = 4 * (.1 * (mu + last_mu[b["state_at"]])) ** 2
+        anchor = anchor / (anchor.pow(2).sum(1, keepdim=True) + spare).sqrt()
+
+        o = self.options(b["options"])
+        o = F.normalize(o, dim=-1)[b["option_at"]]
+        anchor = anchor[b["owner"]]
+        return self.tau.clamp(max=4.6).exp() * ((o[:, :MEANING] * anchor[:, :MEANING]).sum(-1) + o[:, -1] * anchor[:, -1])
+
+    def options(self, texts):
+        flat = np.concatenate(texts)
+        distinct, at = np.unique(flat, return_inverse=True)
+        distinct = torch.from_numpy(distinct)
+        rows = F.embedding(distinct, self.base_out) + F.embedding(distinct, self.rows_out, sparse=True)
+        return self.mean(rows, torch.from_numpy(at), texts)
+
+
+def gather(packed, marks):
+    """Decisions of packed requests with every distinct text once; options flat, owner = their decision."""
+    states, asks, opts = {}, {}, {}
+    put = lambda d, k: d.setdefault(k, len(d))
+    b = {k: [] for k in ("state_at", "ask_at", "option_at", "owner", "want", "kind")}
+    for p in packed:
+        at = put(states, (*marks[:-1], *p["state"], marks[-1]))
+        for kind, text, options, want in p["rows"]:
+            row = len(b["kind"])
+            b["state_at"].append(at)
+            b["ask_at"].append(put(asks, text[LEAD:]))
+            b["kind"].append(kind)
+            for o, y in zip(options, want):
+                b["option_at"].append(put(opts, o))
+                b["owner"].append(row)
+                b["want"].append(y)
+    out = {k: torch.tensor(v) for k, v in b.items()}
+    out.update(states=[np.array(t) for t in states], asks=[np.array(t) for t in asks], options=[np.array(t) for t in opts])
+    return out
+
+
+def log_shares(logits, owner, n):
+    top = torch.full((n,), -1e9).scatter_reduce(0, owner, logits.detach(), "amax")
+    return logits - top[owner] - torch.zeros(n).index_add(0, owner, (logits - top[owner]).exp()).log()[owner]
+
+
+@torch.no_grad()
+def accuracy(model, packed):
+    model.eval()
+    right, kinds = [], []
+    for a in range(0, len(packed), 128):
+        b = gather(packed[a:a + 128], model.marks)
+        lg, owner = model(b).numpy(), b["owner"].numpy()
+        edges = np.concatenate([np.searchsorted(owner, np.arange(len(b["kind"]))), [len(owner)]])
+        for i, k in enumerate(b["kind"].tolist()):
+            mine = slice(edges[i], edges[i + 1])
+            right.append(int(lg[mine].argmax()) == int(b["want"][mine].argmax()))
+            kinds.append(k)
+    model.train()
+    right, kinds = np.array(right, float), np.array(kinds)
+    return {"all": round(float(right.mean()), 3), **{n: round(float(right[kinds == k].mean()), 3) for k, n in enumerate(("noul", "choice", "score")) if (kinds == k).any()}}
+
+
+def train(net, marks, last, pool, steps, size=96, rate=3e-3, drop=.3, decay=.3, smooth=.03, dev=(), say=20):
+    """A circuit for the tables of net, after `steps` batches of `size` requests."""
+    torch.manual_seed(0)
+    m = Circuit(net, marks, last)
+    rows = [m.rows_in, m.rows_out]
+    dense = [p for p in m.parameters() if not any(p is r for r in rows)]
+    adam = torch.optim.AdamW([dict(params=[p for p in dense if p.ndim == 2], weight_decay=decay), dict(params=[p for p in dense if p.ndim < 2], weight_decay=0)], lr=rate)
+    sparse = torch.optim.SparseAdam(rows, lr=rate)
+    begun = shown = time.time()
+    for step in range(steps):
+        k = min(1, (step + 1) / 50) * (.02 + .49 * (1 + np.cos(np.pi * step / steps)))
+        for g in adam.param_groups:
+            g["lr"] = rate * k
+        for g in sparse.param_groups:
+            g["lr"] = rate * k * .5
+        b = gather([pool.next() for _ in range(size)], marks)
+        n = len(b["kind"])
+        count = torch.zeros(n).index_add(0, b["owner"], torch.ones(len(b["owner"])))[b["owner"]]
+        want = b["want"] * (1 - smooth) + smooth / count
+        loss = -(want * log_shares(m(b, drop), b["owner"], n)).sum() / n
+        loss.backward()
+        adam.step(), sparse.step(), adam.zero_grad(), sparse.zero_grad()
+        if time.time() - shown > say or step == steps - 1:
+            shown = time.time()
+            left = (shown - begun) / (step + 1) * (steps - step - 1)
+            print(f"circuit step {step + 1} of {steps} loss {loss.item():.3f}, {left / 60:.1f} min left", {k: accuracy(m, v) for k, v in dict(dev).items()}, flush=True)
+    return m.eval()
+
+
+@torch.no_grad()
+def write(net, m):
+    """The circuit's matrices as attention pools (layers 1 and 3), exact products (layer 1's MLP) and table rows."""
+    net.embed.rows[:, :MEANING] = m.rows_in * EMBED_SCALE
+    net.out.rows[:, :MEANING], net.out.rows[:, YES] = m.rows_out[:, :-1], m.rows_out[:, -1]
+    one, three = net.model.layers[1], net.model.layers[3]
+    for attn, matrix, to in ((one.self_attn, m.U0, MEANING), (three.self_attn, m.C, 0)):
+        group = attn.nh // attn.nkv
+        for kv in range(attn.nkv):
+            n, h = min(D, MEANING - kv * D), kv * group
+            attn.o_proj.weight[:, h * D:(h + 1) * D] = 0
+            attn.o_proj.weight[to:to + matrix.shape[1], h * D:h * D + n] = matrix[kv * D:kv * D + n].T
+    f = one.mlp
+    for sign, first in ((1, 0), (-1, 1)):       # silu(x)y - silu(-x)y = xy: two units are one exact product
+        units = slice(first, 2 * RANK, 2)
+        for w in (f.gate_proj.weight, f.up_proj.weight):
+            w[units] = 0
+        f.down_proj.weight[:, units] = 0
+        f.gate_proj.weight[units, :MEANING] = sign * m.V.T
+        f.up_proj.weight[units, MEANING:MEANING + SUMMARY] = sign * m.U1.T
+        f.down_proj.weight[YES, units] = m.wY
+        f.down_proj.weight[:MEANING, units] = m.Wc.T
+    unit = 2 * RANK
+    f.gate_proj.weight[unit], f.up_proj.weight[unit], f.down_proj.weight[:, unit] = 0, 0, 0
+    f.gate_proj.weight[unit, IN_FIELDS] = .2
+    f.up_proj.weight[unit, :MEANING], f.up_proj.weight[unit, MEANING:MEANING + SUMMARY], f.up_proj.weight[unit, BIAS] = m.v, m.u, m.b
+    f.down_proj.weight[YES, unit] = 1
+    net.head.prior_logit_scale.fill_(float(m.tau))

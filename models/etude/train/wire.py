@@ -1,0 +1,112 @@
+"""The start of the network: word vectors in the tables, the circuit's places (circuit.py) reserved, everything else silent.
+
+Silent means that it reads with random weights but writes with zeros: layers begin as the identity, the head's joint part as a constant, and
+training turns them up from there. The head's readers start as a matcher of same words, so that its first steps point somewhere.
+"""
+import math
+
+import torch
+import torch.nn as nn
+
+from network import D, WIDTH
+from pins import BIAS, MARK_LAST, MARK_SCHEMA, MARK_STATE, MEANING, SUMMARY, YES
+
+EMBED_SCALE, CONSTANT = 6., 5.
+
+
+def start_layers(net):
+    for name, p in net.named_parameters():
+        if p.ndim == 2 and not name.startswith(("embed", "out.")) and "type_emb" not in name:
+            nn.init.normal_(p, std=p.shape[1] ** -.5)
+    for layer in net.model.layers:
+        mixer = layer.self_attn if layer.full else layer.linear_attn
+        (mixer.o_proj if layer.full else mixer.out_proj).weight.zero_()
+        layer.mlp.down_proj.weight.zero_()
+        readers = [layer.mlp.gate_proj, layer.mlp.up_proj]
+        readers += [mixer.q_proj, mixer.k_proj, mixer.v_proj] if layer.full else [mixer.in_proj_qkv, mixer.in_proj_z]
+        for reader in readers:          # nearly blind to the constant axes, or all tokens would look alike
+            reader.weight[:, MARK_STATE:] *= .1
+            reader.weight[:, BIAS] = 0
+        if layer.full:
+            start_attention(mixer)
+        else:
+            nn.init.normal_(mixer.conv1d.weight, std=.15)
+            mixer.conv1d.weight[:, :, 3] += .7
+
+
+def start_attention(a):
+    """Keys begin without content, so every look is a plain mean; the first head of a group carries word meanings as they are."""
+    a.k_proj.weight.zero_()
+    a.q_norm.weight.fill_(1.5), a.k_norm.weight.fill_(1.5)
+    group = a.nh // a.nkv
+    for kv in range(a.nkv):
+        n = min(D, MEANING - kv * D)
+        a.v_proj.weight[kv * D:(kv + 1) * D] = 0
+        a.v_proj.weight[kv * D:kv * D + n, kv * D:kv * D + n] = torch.eye(n)
+        q = kv * group * 2 * D
+        a.q_proj.weight[q:q + 2 * D] = 0
+
+
+def start_tables(net, table, weight, text):
+    net.embed.vectors.copy_(table * weight[:, None])
+    net.out.vectors.copy_(table * weight[:, None])
+    net.embed.matrix[:MEANING, :MEANING] = torch.eye(MEANING) * EMBED_SCALE
+    net.out.matrix[:MEANING, :MEANING] = torch.eye(MEANING)
+    net.embed.fixed[:, BIAS] = CONSTANT
+    at = {t: i for i, t in enumerate(text)}
+    for axis, token in ((MARK_STATE, "STATE"), (MARK_SCHEMA, "SCHEMA"), (MARK_LAST, "</think>")):
+        net.embed.fixed[at[token], axis] = 6.
+        net.embed.vectors[at[token]] = 0
+    for i, t in enumerate(text):
+        key = t.strip().lower()
+        if t in ("description", "option", "_id"):
+            net.out.vectors[i] = 0
+        if key in ("proposition", "answer"):
+            net.out.vectors[i] *= .3
+        sign = {"true": 1.5, "yes": 1., "false": -1.5, "no": -1.}.get(key)
+        if sign:
+            net.out.fixed[i, YES] = sign if t[0] != " " else sign * .4
+            net.out.vectors[i] *= .4
+
+
+def start_head(head):
+    """Options look for state words of the same meaning; YES speaks for true; the joint part is turned down."""
+    w = head.width
+    same = torch.zeros(w, WIDTH)
+    for axis in range(MEANING):
+        same[axis // 63 * D + axis % 63, axis] = 1
+    head.memory_projection.weight.mul_(.1).add_(same)
+    lexical = head.option_lexical_projection.weight
+    lexical.add_(same * 12)
+    lexical[192] = 0
+    lexical[192, YES] = 30
+    head.option_question_projection.weight.mul_(.3)
+    head.question_projection.weight.mul_(.5)
+    head.question_projection.weight[192:194] = 0
+    head.question_projection.weight[192, YES] = 1.5
+    head.global_projection.weight.mul_(.3).add_(same * .5)
+    head.global_projection.weight[192:194] = 0
+    head.type_embedding.weight[:, 193] = torch.tensor([0., 4., 3.])
+    for e in head.evidence_layers:
+        m = e.attention.in_proj_weight
+        m[:2 * w].mul_(.2)
+        m[:192, :192] += torch.eye(192)
+        m[w:w + 192, :192] += torch.eye(192)
+        e.attention.out_proj.weight[192:194] = 0
+        e.feedforward[3].weight[192:194] = 0
+    for d in head.layers:
+        d.multihead_attn.out_proj.weight[192:194] *= .2
+        d.linear2.weight[192:194] *= .3
+    head.hidden_norm.weight[MEANING:MEANING + SUMMARY] = .3
+    head.hidden_norm.weight[MEANING + SUMMARY:YES] = .1
+    head.residual_scorer[3].weight.zero_()
+    head.joint_logit_scale.fill_(math.log(2.))
+    head.residual_gate.fill_(-2.)
+
+
+@torch.no_grad()
+def wire(net, words):
+    """words: what tables.py saved."""
+    start_layers(net)
+    start_tables(net, words["table"].float(), words["weight"].float(), words["text"])
+    start_head(net.head)
