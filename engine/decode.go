@@ -27,11 +27,11 @@ func ParseValue(data []byte, limits Limits) (Value, error) {
 		f.add("json_invalid", []any{invalidUTF8(data)}, "The body is not valid UTF-8")
 		return Value{}, f.err()
 	}
-	v, ok := d.value()
+	ok := d.value()
 	if d.space(); ok && d.pos < len(d.data) {
 		d.fail("there is something after the end of the document")
 	}
-	return v, f.err()
+	return d.out, f.err()
 }
 
 func invalidUTF8(data []byte) int {
@@ -58,6 +58,7 @@ type decoder struct {
 
 	// Elements of the containers being read, the innermost last: a finished container
 	// gets an array of the right size. Short strings share chunks.
+	out    Value // the value last read
 	items  []Value
 	fields []Member
 	chunk  strings.Builder
@@ -107,84 +108,75 @@ func (d *decoder) peek() byte {
 	return d.data[d.pos]
 }
 
-func (d *decoder) value() (Value, bool) {
+// value reads a value into d.out.
+func (d *decoder) value() bool {
 	c := d.peek()
 	if d.left--; d.left < 0 {
 		d.faults.add("too_long", []any{d.pos}, "The body holds more JSON values than can be read")
-		return Value{}, false
+		return false
 	}
 	switch {
-	case c == '{' || c == '[':
-		if d.depth--; d.depth < 0 {
-			d.faults.add("json_too_deep", []any{d.pos}, "The body is nested too deeply (at byte %d)", d.pos)
-			return Value{}, false
-		}
-		v, ok := d.container(c)
-		d.depth++
-		return v, ok
 	case c == '"':
 		s, ok := d.str()
 		d.halves()
-		return Value{Type: String, Text: s}, ok
+		d.out = Value{Type: String, Text: s}
+		return ok
+	case c == '{' || c == '[':
+		if d.depth--; d.depth < 0 {
+			d.faults.add("json_too_deep", []any{d.pos}, "The body is nested too deeply (at byte %d)", d.pos)
+			return false
+		}
+		d.pos++
+		d.path = append(d.path, step{})
+		ok := c == '[' && d.array() || c == '{' && d.object()
+		d.path = d.path[:len(d.path)-1]
+		d.depth++
+		return ok
 	case c == '-' || c >= '0' && c <= '9':
 		return d.number()
 	}
 	return d.word()
 }
 
-func (d *decoder) container(open byte) (Value, bool) {
-	d.pos++
-	if open == '[' {
-		return d.array()
-	}
-	return d.object()
-}
-
-func (d *decoder) array() (Value, bool) {
-	v := Value{Type: Array}
+func (d *decoder) array() bool {
 	if d.peek() == ']' {
 		d.pos++
-		return v, true
+		d.out = Value{Type: Array}
+		return true
 	}
 	base := len(d.items)
-	d.path = append(d.path, step{})
-	for i := 0; ; i++ {
+	for i, done := 0, false; !done; i++ {
 		d.path[len(d.path)-1] = step{index: i}
-		item, ok := d.value()
-		if !ok {
-			return v, false
+		if !d.value() {
+			return false
 		}
-		d.items = append(d.items, item)
-		done, ok := d.separator(']')
-		if !ok {
-			return v, false
-		}
-		if done {
-			break
+		d.items = append(d.items, d.out)
+		var ok bool
+		if done, ok = d.separator(']'); !ok {
+			return false
 		}
 	}
-	v.Items = slices.Clone(d.items[base:])
-	d.items, d.path = d.items[:base], d.path[:len(d.path)-1]
-	return v, true
+	d.out = Value{Type: Array, Items: slices.Clone(d.items[base:])}
+	d.items = d.items[:base]
+	return true
 }
 
-func (d *decoder) object() (Value, bool) {
-	v := Value{Type: Object}
+func (d *decoder) object() bool {
 	if d.peek() == '}' {
 		d.pos++
-		return v, true
+		d.out = Value{Type: Object}
+		return true
 	}
 	base := len(d.fields)
-	d.path = append(d.path, step{})
 	var names nameSet
-	for {
-		d.path[len(d.path)-1] = step{name: "", index: -1}
+	for done := false; !done; {
+		d.path[len(d.path)-1] = step{index: -1}
 		if d.peek() != '"' {
-			return v, d.fail("expected a name in quotes")
+			return d.fail("expected a name in quotes")
 		}
 		name, ok := d.str()
 		if !ok {
-			return v, false
+			return false
 		}
 		d.path[len(d.path)-1].name = name
 		d.halves()
@@ -192,25 +184,20 @@ func (d *decoder) object() (Value, bool) {
 			d.faults.add("json_duplicate_key", d.where(), "The name %s appears twice in one object", strconv.Quote(clip(name)))
 		}
 		if d.peek() != ':' {
-			return v, d.fail("expected a colon after a name")
+			return d.fail("expected a colon after a name")
 		}
 		d.pos++
-		member, ok := d.value()
-		if !ok {
-			return v, false
+		if !d.value() {
+			return false
 		}
-		d.fields = append(d.fields, Member{Name: name, Value: member})
-		done, ok := d.separator('}')
-		if !ok {
-			return v, false
-		}
-		if done {
-			break
+		d.fields = append(d.fields, Member{Name: name, Value: d.out})
+		if done, ok = d.separator('}'); !ok {
+			return false
 		}
 	}
-	v.Fields = slices.Clone(d.fields[base:])
-	d.fields, d.path = d.fields[:base], d.path[:len(d.path)-1]
-	return v, true
+	d.out = Value{Type: Object, Fields: slices.Clone(d.fields[base:])}
+	d.fields = d.fields[:base]
+	return true
 }
 
 // separator reads the comma between elements, or the end of the container.
@@ -225,7 +212,7 @@ func (d *decoder) separator(end byte) (done, ok bool) {
 	case 0:
 		return false, d.fail("it ends too early")
 	}
-	return false, d.fail("expected a comma or " + strconv.Quote(string(end)))
+	return false, d.fail("expected a comma or " + string(end))
 }
 
 // nameSet finds duplicate names: by looking through small objects, by a map in

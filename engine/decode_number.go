@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-func (d *decoder) word() (Value, bool) {
+func (d *decoder) word() bool {
 	for _, w := range []struct {
 		text  string
 		value Value
@@ -16,36 +16,37 @@ func (d *decoder) word() (Value, bool) {
 	} {
 		if bytes.HasPrefix(d.data[d.pos:], []byte(w.text)) {
 			d.pos += len(w.text)
-			return w.value, true
+			d.out = w.value
+			return true
 		}
 	}
 	switch rest := d.data[d.pos:]; {
 	case len(rest) == 0:
-		return Value{}, d.fail("it ends too early")
+		return d.fail("it ends too early")
 	case bytes.HasPrefix(rest, []byte("NaN")) || bytes.HasPrefix(rest, []byte("Infinity")):
-		return Value{}, d.fail("NaN and Infinity are not JSON")
+		return d.fail("NaN and Infinity are not JSON")
 	}
-	return Value{}, d.fail("expected a value")
+	return d.fail("expected a value")
 }
 
 // number reads a literal by JSON's grammar and keeps its spelling.
-func (d *decoder) number() (Value, bool) {
+func (d *decoder) number() bool {
 	start := d.pos
 	if d.data[d.pos] == '-' {
 		d.pos++
 	}
 	if bytes.HasPrefix(d.data[d.pos:], []byte("Infinity")) {
-		return Value{}, d.fail("NaN and Infinity are not JSON")
+		return d.fail("NaN and Infinity are not JSON")
 	}
 	if d.pos < len(d.data) && d.data[d.pos] == '0' {
 		d.pos++
 	} else if !d.digits() {
-		return Value{}, d.fail("expected a digit")
+		return d.fail("expected a digit")
 	}
 	if d.pos < len(d.data) && d.data[d.pos] == '.' {
 		d.pos++
 		if !d.digits() {
-			return Value{}, d.fail("expected a digit after the decimal point")
+			return d.fail("expected a digit after the decimal point")
 		}
 	}
 	if d.pos < len(d.data) && d.data[d.pos]|0x20 == 'e' {
@@ -54,17 +55,18 @@ func (d *decoder) number() (Value, bool) {
 			d.pos++
 		}
 		if !d.digits() {
-			return Value{}, d.fail("expected a digit in the exponent")
+			return d.fail("expected a digit in the exponent")
 		}
 	}
 	literal := d.text(d.data[start:d.pos])
 	if isFloat(literal) {
 		if _, err := strconv.ParseFloat(literal, 64); err != nil {
 			d.pos = start
-			return Value{}, d.fail("the number is too large for a 64-bit float")
+			return d.fail("the number is too large for a 64-bit float")
 		}
 	}
-	return Value{Type: Number, Text: literal}, true
+	d.out = Value{Type: Number, Text: literal}
+	return true
 }
 
 func (d *decoder) digits() bool {

@@ -175,6 +175,7 @@ func TestAssets(t *testing.T) {
 		{"absent part", `{"<a>":{"part":"p"}}`, parts, Invalid, "missing assets.<a>.part"},
 		{"number part", `{"<a>":{"part":0}}`, parts, Invalid, "missing assets.<a>.part"},
 		{"part is no image", `{"<a>":{"part":"p"}}`, []BodyPart{{"p", []byte("text")}}, Invalid, "image_invalid assets.<a>.part"},
+		{"part sent twice", `{"<a>":{"part":"asset-0"}}`, append(parts, parts...), Invalid, "multipart_invalid body"},
 		{"unclaimed part", `{"<a>":` + inline + `}`, parts, BadUsage, ""},
 		{"part claimed twice", `{"<a>":{"part":"asset-0"},"<aa>":{"part":"asset-0"}}`, parts, BadUsage, ""},
 		{"unused", `{"<a>":` + inline + `,"<b>":` + inline + `}`, nil, BadUsage, ""},

@@ -34,6 +34,11 @@ func ParseParts(data []byte, parts []BodyPart, limits Limits) (*Request, error) 
 		p.faults.add("dict_type", nil, "Input should be an object, not %s", body.Type)
 		return nil, p.faults.err()
 	}
+	for i, part := range parts {
+		if slices.ContainsFunc(parts[:i], func(other BodyPart) bool { return other.Name == part.Name }) {
+			p.add("multipart_invalid", nil, "The body has two parts of the name %q", clip(part.Name))
+		}
+	}
 	p.state()
 	p.model()
 	p.questions()
