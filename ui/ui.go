@@ -19,6 +19,7 @@ type Deps struct {
 	Engine   Engine
 	Models   Models
 	Endpoint Endpoint
+	Requests Requests        // what the endpoint saw; nil shows the last calls only
 	Settings Settings        // as they were saved
 	Save     func(Settings)  // keeps changed settings
 	Cases    *document.Store // keeps the open case; nil keeps nothing

@@ -1,0 +1,8 @@
+package ui
+
+import "fyne.io/fyne/v2"
+
+// onUI runs f on the UI goroutine, soon. Every result of a worker and every timer
+// comes back through it. Tests put a queue of their own here, because Fyne's test
+// driver runs fyne.Do at once on whatever goroutine asks.
+var onUI = fyne.Do
