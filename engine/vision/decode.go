@@ -17,6 +17,7 @@ const maxPixels = 64 << 20
 // format decodes one kind of image file.
 type format struct {
 	name   string
+	colour colour // of images that store luma and chroma
 	config func(*bytes.Reader) (image.Config, error)
 	decode func(*bytes.Reader) (image.Image, error)
 }
@@ -26,17 +27,19 @@ func sniff(data []byte) (format, error) {
 	switch {
 	case bytes.HasPrefix(data, []byte("\x89PNG\r\n\x1a\n")):
 		return format{
-			"PNG", func(r *bytes.Reader) (image.Config, error) { return png.DecodeConfig(r) },
+			"PNG",
+			colour{},
+			func(r *bytes.Reader) (image.Config, error) { return png.DecodeConfig(r) },
 			func(r *bytes.Reader) (image.Image, error) { return png.Decode(r) },
 		}, nil
 	case bytes.HasPrefix(data, []byte("\xff\xd8\xff")):
 		return format{
-			"JPEG", func(r *bytes.Reader) (image.Config, error) { return jpeg.DecodeConfig(r) },
+			"JPEG", jpegColour, func(r *bytes.Reader) (image.Config, error) { return jpeg.DecodeConfig(r) },
 			func(r *bytes.Reader) (image.Image, error) { return jpeg.Decode(r) },
 		}, nil
 	case len(data) >= 12 && string(data[:4]) == "RIFF" && string(data[8:12]) == "WEBP":
 		return format{
-			"WebP", func(r *bytes.Reader) (image.Config, error) { return webp.DecodeConfig(r) },
+			"WebP", webpColour, func(r *bytes.Reader) (image.Config, error) { return webp.DecodeConfig(r) },
 			func(r *bytes.Reader) (image.Image, error) { return webp.Decode(r) },
 		}, nil
 	}
@@ -88,6 +91,12 @@ func decode(data []byte) (*picture, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the %s data is damaged: %w", f.name, err)
 	}
+	switch m := img.(type) {
+	case *image.YCbCr:
+		return orientation(data).apply(f.colour.picture(m)), nil
+	case *image.NYCbCrA: // lossy WebP with alpha
+		return orientation(data).apply(f.colour.picture(&m.YCbCr)), nil
+	}
 	return orientation(data).apply(flatten(img)), nil
 }
 
@@ -132,11 +141,6 @@ func reader(img image.Image) func(x, y int) (r, g, b byte) {
 		}
 	case *image.Paletted:
 		return func(x, y int) (byte, byte, byte) { return stored(m.Palette[m.ColorIndexAt(x, y)]) }
-	case *image.NYCbCrA:
-		return func(x, y int) (byte, byte, byte) {
-			c := m.YCbCr.YCbCrAt(x, y)
-			return color.YCbCrToRGB(c.Y, c.Cb, c.Cr)
-		}
 	}
 	return func(x, y int) (byte, byte, byte) { return stored(img.At(x, y)) }
 }
@@ -145,9 +149,6 @@ func reader(img image.Image) func(x, y int) (r, g, b byte) {
 func stored(c color.Color) (r, g, b byte) {
 	if n, ok := c.(color.NRGBA); ok {
 		return n.R, n.G, n.B
-	}
-	if y, ok := c.(color.YCbCr); ok {
-		return color.YCbCrToRGB(y.Y, y.Cb, y.Cr)
 	}
 	r16, g16, b16, _ := c.RGBA()
 	return byte(r16 >> 8), byte(g16 >> 8), byte(b16 >> 8)
