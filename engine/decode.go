@@ -242,12 +242,3 @@ func (s *nameSet) has(fields []Member, name string) bool {
 	s.seen[name] = struct{}{}
 	return twice
 }
-
-// clip shortens text for a message.
-func clip(s string) string {
-	const most = 60
-	if len(s) <= most {
-		return s
-	}
-	return strings.ToValidUTF8(s[:most], "") + "…"
-}

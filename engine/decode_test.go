@@ -15,7 +15,14 @@ func details(err error) string {
 	}
 	lines := []string{}
 	for _, d := range e.Details {
-		lines = append(lines, fmt.Sprint(d.Type, " ", d.Path()))
+		path := []string{}
+		for _, step := range d.Loc[1:] {
+			path = append(path, fmt.Sprint(step))
+		}
+		if len(path) == 0 {
+			path = []string{fmt.Sprint(d.Loc[0])}
+		}
+		lines = append(lines, d.Type+" "+strings.Join(path, "."))
 	}
 	if len(lines) == 0 {
 		return fmt.Sprint(e.Reason, " ", e.Message)
@@ -113,5 +120,19 @@ func TestFaultsAreBounded(t *testing.T) {
 	_, err := ParseValue([]byte("{"+strings.Repeat(`"a":0,`, 5000)+`"a":0}`), Limits{})
 	if e, ok := errors.AsType[*Error](err); !ok || len(e.Details) != maxDetails {
 		t.Errorf("got %v, want %d details", err, maxDetails)
+	}
+}
+
+func TestSentences(t *testing.T) {
+	long := strings.Repeat("é", 5000)
+	for json, want := range map[string]string{
+		`{"a":1,}`:                            "The body is not valid JSON: expected a name in quotes (at byte 7)",
+		`{"a":{"b":"\ud800"}}`:                `a.b: The text holds half of a surrogate pair, \ud800, which is no character (at byte 11)`,
+		`{"a":1,"a":2,"b":1,"b":2}`:           `a: The name "a" appears twice in one object (and 1 more)`,
+		`{"` + long + `":1,"` + long + `":2}`: strings.Repeat("é", 512) + `…: The name "` + strings.Repeat("é", 30) + `…" appears twice in one object`,
+	} {
+		if _, err := ParseValue([]byte(json), Limits{}); err == nil || err.Error() != want {
+			t.Errorf("%.80s: got %q, want %q", json, err, want)
+		}
 	}
 }

@@ -15,14 +15,31 @@ type faults struct {
 	details []Detail
 }
 
-// add notes a broken rule at the path loc, which starts after "body".
+// add notes a broken rule at the path loc, which starts after "body". Names in it that
+// are longer than any id may be are cut.
 func (f *faults) add(kind string, loc []any, format string, args ...any) {
 	if len(f.details) >= maxDetails {
 		return
 	}
-	f.details = append(f.details, Detail{
-		Loc: append([]any{"body"}, loc...), Msg: fmt.Sprintf(format, args...), Type: kind,
-	})
+	full := []any{"body"}
+	for _, step := range loc {
+		if name, ok := step.(string); ok {
+			step = cutTo(name, 1024)
+		}
+		full = append(full, step)
+	}
+	f.details = append(f.details, Detail{Loc: full, Msg: fmt.Sprintf(format, args...), Type: kind})
+}
+
+// clip shortens text for a message.
+func clip(s string) string { return cutTo(s, 60) }
+
+// cutTo shortens text to at most n bytes and a mark that says so.
+func cutTo(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "") + "…"
 }
 
 // err returns the collected faults as one error, or nil.
@@ -40,8 +57,14 @@ func InvalidAt(kind string, loc []any, format string, args ...any) *Error {
 	return &Error{Reason: Invalid, Message: sentence(f.details), Details: f.details}
 }
 
-// Path writes a detail's location for people: "questions.team.criteria.2".
+// Path writes a detail's location for people: "questions.team.criteria.2", or "body"
+// where the location is no more than an offset.
 func (d Detail) Path() string {
+	if len(d.Loc) == 2 {
+		if _, offset := d.Loc[1].(int); offset {
+			return "body"
+		}
+	}
 	parts := make([]string, 0, len(d.Loc))
 	for _, p := range d.Loc {
 		parts = append(parts, fmt.Sprint(p))
@@ -53,7 +76,10 @@ func (d Detail) Path() string {
 }
 
 func sentence(details []Detail) string {
-	s := details[0].Path() + ": " + details[0].Msg
+	s := details[0].Msg
+	if path := details[0].Path(); path != "body" {
+		s = path + ": " + s
+	}
 	if n := len(details) - 1; n > 0 {
 		s += fmt.Sprintf(" (and %d more)", n)
 	}
