@@ -89,12 +89,12 @@ func (p *parser) nameAssets() {
 	longest := slices.Clone(p.refs) // so that "a1" does not take the front of "a10"
 	slices.SortStableFunc(longest, func(a, b assetRef) int { return cmp.Compare(len(b.ref), len(a.ref)) })
 	replace := func(s string) string { return replaceRefs(s, longest) }
-	p.request.State = p.request.State.MapStrings(replace)
+	p.request.State = p.request.State.mapStrings(replace)
 	for i := range p.request.Questions {
 		q := &p.request.Questions[i]
-		q.Instructions = q.Instructions.MapStrings(replace)
+		q.Instructions = q.Instructions.mapStrings(replace)
 		for k := range q.Options {
-			q.Options[k].Description = q.Options[k].Description.MapStrings(replace)
+			q.Options[k].Description = q.Options[k].Description.mapStrings(replace)
 		}
 	}
 	for _, r := range longest {

@@ -68,21 +68,21 @@ func (v Value) Equal(w Value) bool {
 		})
 }
 
-// MapStrings returns v with f applied to every string in it, names of members left
+// mapStrings returns v with f applied to every string in it, names of members left
 // alone. Parts of v that f does not change are shared.
-func (v Value) MapStrings(f func(string) string) Value {
+func (v Value) mapStrings(f func(string) string) Value {
 	switch v.Type {
 	case String:
 		v.Text = f(v.Text)
 	case Array:
 		v.Items = slices.Clone(v.Items)
 		for i := range v.Items {
-			v.Items[i] = v.Items[i].MapStrings(f)
+			v.Items[i] = v.Items[i].mapStrings(f)
 		}
 	case Object:
 		v.Fields = slices.Clone(v.Fields)
 		for i := range v.Fields {
-			v.Fields[i].Value = v.Fields[i].Value.MapStrings(f)
+			v.Fields[i].Value = v.Fields[i].Value.mapStrings(f)
 		}
 	}
 	return v

@@ -207,7 +207,7 @@ func promptOptions(q *engine.Question) []option {
 // sides returns the two sides of a noul with the reference's texts where the
 // request has none. A null stays: it means no description.
 func sides(given []engine.Option) []engine.Option {
-	out := []engine.Option{{Name: "true", Description: engine.Text(TrueText)}, {Name: "false", Description: engine.Text(FalseText)}}
+	out := []engine.Option{{Name: "true", Description: engine.Text(trueText)}, {Name: "false", Description: engine.Text(falseText)}}
 	for _, o := range given {
 		for i := range out {
 			if o.Name == out[i].Name && o.Description.Type != engine.Missing {

@@ -39,16 +39,7 @@ func (byteTokenizer) Find(string) []tokenizer.Match { return nil }
 func (byteTokenizer) ID(string) (int32, bool)       { return 0, false }
 
 func tiny(t testing.TB) *tokenizer.Tokenizer {
-	t.Helper()
-	data, err := os.ReadFile(golden + "tiny-9b-shape-hf/tokenizer.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	tok, err := tokenizer.Load(data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tok
+	return tokenizertest.Tiny(t, golden, "tiny-9b-shape-hf")
 }
 
 func readJSON(t testing.TB, name string, v any) {

@@ -27,9 +27,9 @@ const (
 	endFieldText = "END FIELD\n"
 	suffixText   = "\n<|im_end|>\n<|im_start|>assistant\n<think>\n\n</think>\n\nJOINT SCHEMA DECISIONS:"
 
-	// TrueText and FalseText describe the sides of a noul that says nothing of its own.
-	TrueText  = "The proposition is true or the answer is yes."
-	FalseText = "The proposition is false or the answer is no."
+	// The sides of a noul that says nothing of its own.
+	trueText  = "The proposition is true or the answer is yes."
+	falseText = "The proposition is false or the answer is no."
 )
 
 // DefaultLimit is the most tokens of a request where Options say nothing: what the

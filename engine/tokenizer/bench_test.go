@@ -2,7 +2,6 @@ package tokenizer_test
 
 import (
 	"math/rand/v2"
-	"os"
 	"strings"
 	"testing"
 
@@ -13,7 +12,7 @@ import (
 // mixed returns prose, code and other scripts of about n bytes, from the golden
 // texts in a fixed random order.
 func mixed(b *testing.B, n int) string {
-	pairs := goldenPairs(b)
+	pairs := tokenizertest.Pairs(b, golden)
 	r := rand.New(rand.NewPCG(1, 1))
 	words := strings.Fields("the order was damaged and the customer wants a refund before Friday; func main() { return x[3] } 人力资源 क्षत्रिय 한국어 naïve 12,50 €")
 	var s strings.Builder
@@ -59,10 +58,7 @@ func BenchmarkEncode(b *testing.B) {
 
 // The first pass over a text fills the cache.
 func BenchmarkEncodeFirst60KB(b *testing.B) {
-	data, err := os.ReadFile(golden + "tiny-9b-shape-hf/tokenizer.json")
-	if err != nil {
-		b.Fatal(err)
-	}
+	data := tokenizertest.TinyFile(b, golden, "tiny-9b-shape-hf")
 	text := mixed(b, 60<<10)
 	for b.Loop() {
 		b.StopTimer()

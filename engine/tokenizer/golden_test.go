@@ -4,11 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
-	"clefbar/engine/tokenizer"
 	"clefbar/engine/tokenizer/tokenizertest"
 )
 
@@ -25,42 +23,14 @@ func readJSON(t testing.TB, name string, v any) {
 	}
 }
 
-func tiny(t testing.TB, checkpoint string) *tokenizer.Tokenizer {
-	t.Helper()
-	data, err := os.ReadFile(filepath.Join(golden, checkpoint, "tokenizer.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	tok, err := tokenizer.Load(data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tok
-}
-
-type pairCase struct {
-	Text       string
-	Tiny, Real []int32
-}
-
-func goldenPairs(t testing.TB) []pairCase {
-	t.Helper()
-	var file struct{ Pairs []pairCase }
-	readJSON(t, golden+"tokenizer_golden.json", &file)
-	if len(file.Pairs) != 54 {
-		t.Fatalf("got %d golden texts, want 54", len(file.Pairs))
-	}
-	return file.Pairs
-}
-
 func TestGoldenTextsTiny(t *testing.T) {
 	// The MLX folders hold the same tokenizer as transformers writes it again.
 	for _, checkpoint := range []string{"tiny-9b-shape-hf", "tiny-9b-shape-mlx-4bit", "tiny-9b-shape-mlx-8bit", "tiny-27b-shape-mlx-4bit"} {
-		tok := tiny(t, checkpoint)
+		tok := tokenizertest.Tiny(t, golden, checkpoint)
 		if got := tok.Size(); got != 481 {
 			t.Errorf("%s: got size %d, want 481", checkpoint, got)
 		}
-		for _, c := range goldenPairs(t) {
+		for _, c := range tokenizertest.Pairs(t, golden) {
 			if got := tok.Encode(nil, c.Text, false); !slices.Equal(got, c.Tiny) {
 				t.Errorf("%s: %q: got %v, want %v", checkpoint, c.Text, got, c.Tiny)
 			}
@@ -70,7 +40,7 @@ func TestGoldenTextsTiny(t *testing.T) {
 
 func TestGoldenTextsReleased(t *testing.T) {
 	tok := tokenizertest.Released(t)
-	for _, c := range goldenPairs(t) {
+	for _, c := range tokenizertest.Pairs(t, golden) {
 		if got := tok.Encode(nil, c.Text, false); !slices.Equal(got, c.Real) {
 			t.Errorf("%q: got %v, want %v", c.Text, got, c.Real)
 		}
@@ -85,25 +55,12 @@ func TestGoldenTextsReleased(t *testing.T) {
 
 func TestTokenizerCases(t *testing.T) {
 	tok := tokenizertest.Released(t)
-	var file struct {
-		Cases []struct {
-			C, S     string
-			IDs, Lit []int32
+	for i, c := range tokenizertest.Cases(t, golden) {
+		if got := tok.Encode(nil, c.Text, false); !slices.Equal(got, c.IDs) {
+			t.Errorf("%d %s: %.60q: got %v, want %v", i, c.Category, c.Text, got, c.IDs)
 		}
-	}
-	readJSON(t, golden+"tokenizer/cases.json", &file)
-	if len(file.Cases) != 260 {
-		t.Fatalf("got %d cases, want 260", len(file.Cases))
-	}
-	for i, c := range file.Cases {
-		if got := tok.Encode(nil, c.S, false); !slices.Equal(got, c.IDs) {
-			t.Errorf("%d %s: %.60q: got %v, want %v", i, c.C, c.S, got, c.IDs)
-		}
-		if c.Lit == nil {
-			c.Lit = c.IDs
-		}
-		if got := tok.Encode(nil, c.S, true); !slices.Equal(got, c.Lit) {
-			t.Errorf("%d %s: literal %.60q: got %v, want %v", i, c.C, c.S, got, c.Lit)
+		if got := tok.Encode(nil, c.Text, true); !slices.Equal(got, c.Literal) {
+			t.Errorf("%d %s: literal %.60q: got %v, want %v", i, c.Category, c.Text, got, c.Literal)
 		}
 	}
 }
