@@ -24,12 +24,16 @@ func (e *encoder) limit() int {
 	return DefaultLimit
 }
 
-// piece tokenizes text alone and adds it to p.
+// piece tokenizes text alone and adds it to p. Our own text is never literal.
 func (e *encoder) piece(p *part, kind engine.Part, text string) engine.Span {
-	literal := e.request.Literal && kind != engine.PartTemplate && kind != engine.PartMedia
-	from := len(p.ids)
+	ours := kind == engine.PartTemplate || kind == engine.PartMedia
+	return e.add(p, kind, text, e.request.Literal && !ours)
+}
+
+func (e *encoder) add(p *part, kind engine.Part, text string, literal bool) engine.Span {
+	span := engine.Span{From: len(p.ids)}
 	p.ids = e.tok.Encode(p.ids, text, literal)
-	span := engine.Span{From: from, To: len(p.ids)}
+	span.To = len(p.ids)
 	p.pieces = append(p.pieces, engine.Piece{Part: kind, Tokens: span, Text: text})
 	return span
 }
@@ -170,11 +174,7 @@ func (e *encoder) header(p *part, number int, q *engine.Question, where string, 
 		id = fmt.Sprintf("q%d", number)
 	}
 	text := fmt.Sprintf("\nFIELD %d\nID: %s\nTYPE: %s\nINSTRUCTION: ", number, id, q.Kind)
-	from := len(p.ids)
-	p.ids = e.tok.Encode(p.ids, text, e.request.Literal)
-	span := engine.Span{From: from, To: len(p.ids)}
-	p.pieces = append(p.pieces, engine.Piece{Part: engine.PartTemplate, Tokens: span, Text: text})
-	return e.control(p, text, span, where, loc)
+	return e.control(p, text, e.add(p, engine.PartTemplate, text, e.request.Literal), where, loc)
 }
 
 // option is one allowed answer as the prompt shows it.
