@@ -184,7 +184,7 @@ func TestLongPiecesAreFast(t *testing.T) {
 		text := strings.Repeat(unit, 1_000_000/len(unit))
 		start := time.Now()
 		ids := tok.Encode(nil, text, false)
-		if took := time.Since(start); took > 5*time.Second {
+		if took := time.Since(start); took > 20*time.Second { // a quadratic loop takes hours
 			t.Errorf("a megabyte of %q took %v", unit, took)
 		}
 		if got := tok.Decode(ids); got != norm.NFC.String(text) && unit != "\u0301" {
