@@ -80,6 +80,9 @@ func (p *page) modelRows() []menuRow {
 	if len(rows) > 0 {
 		rows = append(rows, menuLine())
 	}
+	if p.deps.Shelf != nil {
+		rows = append(rows, menuRow{text: "All models…", run: p.openShelf})
+	}
 	rows = append(rows, menuRow{text: "Add a folder…", run: p.pickFolder})
 	switch state.Phase {
 	case PhaseReady:

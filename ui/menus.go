@@ -50,7 +50,7 @@ func (m *menus) trayItems() []*fyne.MenuItem {
 }
 
 // shown makes an action bring the window forward first.
-func (a action) shown(w *Window) action {
+func (a shortcut) shown(w *Window) shortcut {
 	run := a.run
 	a.run = func() { w.Show(); run() }
 	return a
@@ -145,6 +145,9 @@ func (m *menus) modelMenu() *fyne.Menu {
 
 // update writes what has changed into both menus.
 func (m *menus) update() {
+	if m == nil {
+		return // the window is being built
+	}
 	p := m.page
 	model := p.deps.Models.State()
 	for _, item := range m.status {
@@ -206,6 +209,10 @@ func (m *menus) modelItems() []*fyne.MenuItem {
 	}
 	return append(items, fyne.NewMenuItemSeparator(), fyne.NewMenuItem("All models…", func() {
 		p.window.Show()
+		if p.deps.Shelf != nil {
+			p.openShelf()
+			return
+		}
 		openPopMenu(p.toolbar.model, p.modelRows())
 	}))
 }
@@ -249,7 +256,6 @@ func (p *page) openRecent(r document.Recent) {
 		return
 	}
 	p.open(c)
-	p.window.menus.update()
 }
 
 // decideClipboard opens what is on the clipboard with the questions of the open

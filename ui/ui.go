@@ -20,6 +20,7 @@ type Deps struct {
 	Models   Models
 	Endpoint Endpoint
 	Requests Requests        // what the endpoint saw; nil shows the last calls only
+	Shelf    Shelf           // the store of models; nil leaves the shelf out
 	Settings Settings        // as they were saved
 	Save     func(Settings)  // keeps changed settings
 	Cases    *document.Store // keeps the open case; nil keeps nothing

@@ -1,0 +1,161 @@
+package ui
+
+import (
+	"fmt"
+	"time"
+)
+
+// Shelf is the store of models behind the shelf. Methods may be called from any
+// goroutine and return at once; what they do is told through Watch. IDs are those
+// of [Models].
+type Shelf interface {
+	Machine() Machine
+	Shelved() []Shelved // those on this computer first, then those that can be downloaded
+
+	Get(id string)    // downloads, resumes, or fetches what is missing
+	Pause(id string)  // keeps what has arrived
+	Cancel(id string) // gives the download up and deletes what has arrived
+	Check(id string)  // checks files and built-in probes; the result is in Shelved.Verdict
+	Remove(id string) // deletes the files that no other revision shares
+	Reveal(id string) // shows the files in Finder, or the file manager
+
+	AddFolder(path string)
+	// AddServer lists the models of another /v1/systemone server. done is called
+	// once, from any goroutine; key may be empty.
+	AddServer(address, key string, done func(error))
+
+	Watch(changed func()) // called from any goroutine
+}
+
+// Machine is what this computer has for models.
+type Machine struct {
+	Name  string // "M2 Max, 32 GB"
+	Gives int64  // bytes that models may use together, the open one included
+	InUse int64  // bytes that the open model uses
+}
+
+// Stage is where a model is between a server and memory.
+type Stage uint8
+
+// The stages.
+const (
+	StageRemote      Stage = iota // can be downloaded
+	StageArriving                 // is being downloaded
+	StagePaused                   // the download rests
+	StageFailed                   // the download stopped; Why tells
+	StageIncomplete               // files are missing
+	StageReady                    // can be opened
+	StageOpen                     // in memory
+	StageNoHead                   // a backbone without Clef's decision head
+	StageUnsupported              // cannot be opened; Why tells
+	StageAway                     // the disk or folder it is on is not there
+)
+
+// Shelved is one model on the shelf.
+type Shelved struct {
+	ID       string
+	Name     string // "Clef-flash"
+	Layout   string // "4-bit"; "" for a practice model
+	Note     string // one sentence: what to expect of this precision
+	Stage    Stage
+	Why      string // one sentence, for the stages that need one; takes the place of Note
+	Practice bool
+	Server   string // address of the server that runs it; "" for this computer
+	Known    bool   // Memory and Ticket are known
+
+	Disk   int64         // bytes on disk, or to get
+	Memory int64         // bytes it needs while it is open
+	Ticket time.Duration // for a ticket of 500 tokens
+	// Measured is set when Ticket was measured here and not predicted.
+	Measured bool
+
+	Done, Total int64 // bytes of a download
+	Speed       int64 // bytes a second, 0 for unknown
+	Left        time.Duration
+
+	Verdict *Verdict // of the last check, nil before it
+}
+
+// Verdict is what checking a model found.
+type Verdict struct {
+	Running bool
+	Good    bool
+	Text    string // one sentence: what was checked, or what is wrong
+}
+
+// here reports that the model, or a part of it, is on this computer.
+func (s Shelved) here() bool { return s.Stage != StageRemote }
+
+// fitting says whether a model fits into the memory that models may use.
+type fitting uint8
+
+const (
+	fits fitting = iota
+	tight
+	tooMuch
+)
+
+// tightFrom is the share of memory from which a model is called tight.
+const tightFrom = 0.8
+
+// fitOf judges a model as if the open one had been unloaded.
+func (m Machine) fitOf(s Shelved) fitting {
+	switch need, have := float64(s.Memory), float64(m.Gives); {
+	case need > have:
+		return tooMuch
+	case need > tightFrom*have:
+		return tight
+	}
+	return fits
+}
+
+// fitWord writes the judgement.
+func (m Machine) fitWord(s Shelved) string {
+	switch m.fitOf(s) {
+	case tooMuch:
+		return bytesText(s.Memory-m.Gives) + " too much"
+	case tight:
+		return "tight"
+	}
+	return "fits"
+}
+
+// ticketText writes the time of a ticket; what is not measured is marked.
+func (s Shelved) ticketText(m Machine) string {
+	switch {
+	case !s.Known || s.Ticket <= 0 || m.fitOf(s) == tooMuch && s.Server == "" || s.Stage == StageNoHead || s.Stage == StageUnsupported:
+		return "–"
+	case s.Measured:
+		return seconds(s.Ticket)
+	}
+	return "~" + seconds(s.Ticket)
+}
+
+// progressText writes how much of a download has arrived.
+func (s Shelved) progressText() string {
+	if s.Total >= 1e9 {
+		return fmt.Sprintf("%.1f of %.1f GB", float64(s.Done)/1e9, float64(s.Total)/1e9)
+	}
+	return bytesText(s.Done) + " of " + bytesText(s.Total)
+}
+
+// leftText writes how long a download will take.
+func leftText(d time.Duration) string {
+	switch {
+	case d <= 0:
+		return ""
+	case d < 90*time.Second:
+		return fmt.Sprintf("%d s left", int(d.Round(time.Second).Seconds()))
+	case d < 90*time.Minute:
+		return fmt.Sprintf("%d min left", int(d.Round(time.Minute).Minutes()))
+	}
+	return fmt.Sprintf("%.1f h left", d.Hours())
+}
+
+// speedText writes bytes a second: "84 MB/s".
+func speedText(n int64) string {
+	if n <= 0 {
+		return ""
+	}
+	return bytesText(n) + "/s"
+}

@@ -1,0 +1,262 @@
+package ui
+
+import (
+	"slices"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/driver/desktop"
+)
+
+// shelfRow is one model: what it is, what it costs, and the one thing to do next.
+type shelfRow struct {
+	figure
+	shelf   *shelfPage
+	model   Shelved
+	machine Machine
+	hovered bool
+
+	name, layout, note *label
+	tag                *badge
+	disk, need, word   *label
+	ticket             *label
+	track, fill        *canvas.Rectangle
+	share              glide // of the bar
+	action             shelfAction
+	act                *button
+	stop               *iconButton // gives a download up
+	more               *iconButton
+}
+
+var (
+	_ drawn                  = (*shelfRow)(nil)
+	_ desktop.Hoverable      = (*shelfRow)(nil)
+	_ fyne.SecondaryTappable = (*shelfRow)(nil)
+)
+
+func newShelfRow(s *shelfPage) *shelfRow {
+	r := &shelfRow{shelf: s, track: newRect(2), fill: newRect(2), share: newGlide()}
+	text := func(token fyne.ThemeColorName, style fyne.TextStyle) *label {
+		t := newLabel("", token, 13, style)
+		r.parts = append(r.parts, t.Text)
+		return t
+	}
+	r.name, r.layout, r.note = text(colorInk, bold), text(colorInk2, regular), text(colorInk2, regular)
+	r.disk, r.need, r.word, r.ticket = text(colorInk2, regular), text(colorInk, regular), text(colorInk2, regular), text(colorInk2, regular)
+	r.note.size, r.word.size = 12, 12
+	r.tag = newBadge("", colorInk2, colorRaised)
+	r.stop = newIconButton("close", "Give the download up", func() { r.shelf.askCancel(r.model) })
+	r.more = newIconButton("more", "More", nil)
+	r.more.onTap = func() { openPopMenu(r.more, r.menu()) }
+	r.parts = append(r.parts, r.tag, r.track, r.fill)
+	r.offer(shelfAction{})
+	r.parts = append(r.parts, r.stop, r.more)
+	r.ExtendBaseWidget(r)
+	return r
+}
+
+// CreateRenderer builds the drawing.
+func (r *shelfRow) CreateRenderer() fyne.WidgetRenderer { return newDrawing(r) }
+
+// MouseIn shows the row's menu button.
+func (r *shelfRow) MouseIn(*desktop.MouseEvent) { r.hovered = true; r.Refresh() }
+
+// MouseMoved does nothing.
+func (r *shelfRow) MouseMoved(*desktop.MouseEvent) {}
+
+// MouseOut hides it again.
+func (r *shelfRow) MouseOut() { r.hovered = false; r.Refresh() }
+
+// TappedSecondary opens the row's menu.
+func (r *shelfRow) TappedSecondary(*fyne.PointEvent) { openPopMenu(r.more, r.menu()) }
+
+func (r *shelfRow) set(s Shelved, m Machine) {
+	r.model, r.machine = s, m
+	r.name.set(s.Name)
+	r.layout.set(s.Layout)
+	r.note.set(s.sentence())
+	r.disk.set("")
+	if s.Disk > 0 && s.Stage != StageArriving && s.Stage != StagePaused {
+		r.disk.set(bytesText(s.Disk))
+	}
+	r.ticket.set(s.ticketText(m))
+	r.offer(actionOf(s, m))
+	r.weigh()
+	r.Refresh()
+}
+
+// offer shows the one thing to do next. Another thing is another button.
+func (r *shelfRow) offer(a shelfAction) {
+	if a == r.action && r.act != nil {
+		return
+	}
+	old := r.act
+	r.action = a
+	r.act = newButton(a.rank, a.icon, a.text, func() { r.shelf.do(a.verb, r.model) })
+	if old == nil {
+		r.parts = append(r.parts, r.act)
+		return
+	}
+	r.parts = slices.Clone(r.parts)
+	r.parts[slices.Index(r.parts, fyne.CanvasObject(old))] = r.act
+}
+
+// downloading reports that the row shows progress instead of memory.
+func (s Shelved) downloading() bool { return s.Stage == StageArriving || s.Stage == StagePaused }
+
+// weigh fills the memory column.
+func (r *shelfRow) weigh() {
+	s := r.model
+	share := noValue + 0.0
+	r.word.set("")
+	switch {
+	case s.downloading():
+		r.need.set(s.progressText())
+		if s.Stage == StagePaused {
+			r.word.set("paused")
+		} else {
+			r.word.set(joined(speedText(s.Speed), leftText(s.Left)))
+		}
+		if s.Total > 0 {
+			share = float64(s.Done) / float64(s.Total)
+		}
+	case s.Server != "":
+		r.need.set("On " + s.Server)
+	case s.Stage == StageNoHead || s.Stage == StageUnsupported:
+		r.need.set("Cannot decide")
+	case s.Stage == StageAway:
+		r.need.set("Not there now")
+	case s.Known:
+		r.need.set(bytesText(s.Memory))
+		r.word.set(r.machine.fitWord(s))
+		share = min(1, float64(s.Memory)/float64(max(1, r.machine.Gives)))
+	default:
+		r.need.set("–")
+	}
+	r.share.move(share, r.Refresh)
+}
+
+func joined(a, b string) string {
+	if a != "" && b != "" {
+		return a + "    " + b
+	}
+	return a + b
+}
+
+// sentence is the second line of a row.
+func (s Shelved) sentence() string {
+	switch {
+	case s.Verdict != nil && s.Verdict.Running:
+		return "Checking the files and asking the built-in probes…"
+	case s.Verdict != nil:
+		return s.Verdict.Text
+	case s.Why != "":
+		return s.Why
+	}
+	return s.Note
+}
+
+func (r *shelfRow) paint() {
+	s := r.model
+	text, ink, fill := tagOf(s)
+	r.tag.text.set(text)
+	r.tag.text.token, r.tag.fill = ink, fill
+	show(r.tag, text != "")
+	r.tag.Refresh()
+	for _, l := range []*label{r.name, r.layout, r.note, r.disk, r.need, r.word, r.ticket} {
+		switch l {
+		case r.name:
+			l.token = colorInk
+		case r.need:
+			l.token = colorInk
+			if s.Server != "" || s.Stage == StageNoHead || s.Stage == StageUnsupported || s.Stage == StageAway {
+				l.token = colorInk3
+			}
+		default:
+			l.token = colorInk2
+		}
+		if s.Stage == StageAway {
+			l.token = colorInk3
+		}
+	}
+	r.note.token = colorInk2
+	if v := s.Verdict; v != nil && !v.Running && !v.Good || s.Stage == StageFailed {
+		r.note.token = colorRed
+	}
+	bar := r.barToken()
+	if bar != colorFill2 && bar != colorAccent {
+		r.word.token = bar
+	}
+	for _, l := range []*label{r.name, r.layout, r.note, r.disk, r.need, r.word, r.ticket} {
+		l.paint()
+	}
+	r.track.FillColor, r.fill.FillColor = themeColor(colorTrack), themeColor(bar)
+}
+
+func (r *shelfRow) barToken() fyne.ThemeColorName {
+	switch {
+	case r.model.Stage == StagePaused:
+		return colorFill2
+	case r.model.downloading():
+		return colorAccent
+	case r.machine.fitOf(r.model) == tooMuch && r.model.Known:
+		return colorRed
+	case r.machine.fitOf(r.model) == tight && r.model.Known:
+		return colorAmber
+	}
+	return colorFill2
+}
+
+func (r *shelfRow) least() fyne.Size { return fyne.NewSize(dp(640), dp(rowRemote)) }
+
+func (r *shelfRow) arrange(size fyne.Size) {
+	c := shelfColumnsAt(size.Width)
+	middle := size.Height / 2
+	x, top := dp(shelfIndent), middle-dp(21)
+	end := x + c.name - dp(8)
+	x += r.name.place(x, top, end-x, dp(20)) + dp(8)
+	if w := r.layout.place(x, top, max(0, end-x), dp(20)); w > 0 {
+		x += w + dp(8)
+	}
+	if r.tag.Visible() {
+		least := r.tag.MinSize()
+		put(r.tag, x, top, least.Width, least.Height)
+	}
+	r.note.place(dp(shelfIndent), middle+dp(1), max(0, c.disk-dp(diskWidth)), dp(20))
+	r.disk.placeRight(c.disk, middle-dp(10), dp(diskWidth), dp(20))
+	r.arrangeMemory(c, middle)
+	show(r.ticket.Text, c.tickets && !r.model.downloading())
+	r.ticket.placeRight(c.ticket, middle-dp(10), dp(ticketWidth), dp(20))
+	r.arrangeActions(c, size.Height)
+}
+
+func (r *shelfRow) arrangeMemory(c shelfColumns, middle float32) {
+	width := c.width
+	if r.model.downloading() && c.tickets {
+		width = c.ticket - c.memory
+	}
+	barred := r.share.has()
+	y := middle - dp(10)
+	if barred {
+		y = middle - dp(15)
+	}
+	word := min(r.word.width(), width*0.6)
+	r.need.place(c.memory, y, width-word-dp(8), dp(20))
+	r.word.placeRight(c.memory+width, y, word+1, dp(20))
+	show(r.track, barred)
+	show(r.fill, barred)
+	put(r.track, c.memory, middle+dp(8), width, dp(4))
+	put(r.fill, c.memory, middle+dp(8), max(dp(4), width*float32(max(0, r.share.at))), dp(4))
+}
+
+func (r *shelfRow) arrangeActions(c shelfColumns, height float32) {
+	right := c.action
+	show(r.stop, r.model.downloading() || r.model.Stage == StageFailed)
+	if r.stop.Visible() {
+		right -= placeMiddleRight(r.stop, right, height) + dp(6)
+	}
+	show(r.act, r.act.text.full != "")
+	right -= placeMiddleRight(r.act, right, height) + dp(4)
+	show(r.more, r.hovered && len(r.menu()) > 0)
+	placeMiddleRight(r.more, right, height)
+}
