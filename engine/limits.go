@@ -5,7 +5,7 @@ package engine
 type Limits struct {
 	Body      int // bytes of the JSON document
 	Depth     int // nested arrays and objects, the body's own object included
-	Values    int // JSON values in the document: bounds memory, not meaning
+	Values    int // JSON values in the document: bounds memory, and is four times what 65,536 tokens can spell
 	Questions int
 	IDBytes   int // bytes of a question id
 	Options   int // of a choice
@@ -30,7 +30,7 @@ type Limits struct {
 // DefaultLimits returns the documented limits.
 func DefaultLimits() Limits {
 	return Limits{
-		Body: 32 << 20, Depth: 64, Values: 1 << 20,
+		Body: 32 << 20, Depth: 64, Values: 1 << 18,
 		Questions: 256, IDBytes: 1024, Options: 255, Levels: 10,
 		Images: 4, ImageBytes: 4 << 20, ImagesBytes: 8 << 20, ImagePixels: 16_000_000, ImageRatio: 200,
 	}
