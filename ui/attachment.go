@@ -19,6 +19,8 @@ type attachmentCard struct {
 	figure
 	key     document.Key
 	compact bool // without the preview
+	bytes   int
+	size    string // lines and bytes
 
 	back, shade *canvas.Rectangle
 	rule        *canvas.Rectangle
@@ -33,10 +35,10 @@ type attachmentCard struct {
 var _ drawn = (*attachmentCard)(nil)
 
 func newAttachmentCard(p *page, a document.Attachment) *attachmentCard {
-	c := &attachmentCard{key: a.Key, back: newRect(10), shade: newRect(0), rule: newRect(0)}
+	c := &attachmentCard{key: a.Key, bytes: len(a.Text), size: attachmentMeta(a.Text), back: newRect(10), shade: newRect(0), rule: newRect(0)}
 	c.icon = newIcon("file", colorInk2)
 	c.name = newLabel(a.Name, colorInk, 13, bold)
-	c.meta = newLabel(attachmentMeta(a.Text), colorInk3, 12, regular)
+	c.meta = newLabel(c.size, colorInk3, 12, regular)
 	c.open = newButton(rankLink, "", "Open", func() { p.openAttachment(a.Key) })
 	c.remove = newIconButton("close", "Take it out", func() { p.doc.RemoveAttachment(a.Key) })
 	c.parts = []fyne.CanvasObject{c.back, c.shade, c.rule, c.icon.Image, c.name.Text, c.meta.Text, c.open, c.remove}
@@ -53,6 +55,19 @@ func newAttachmentCard(p *page, a document.Attachment) *attachmentCard {
 func attachmentMeta(text string) string {
 	lines := strings.Count(strings.TrimSuffix(text, "\n"), "\n") + 1
 	return plural(lines, "line", "lines") + "   " + bytesText(int64(len(text)))
+}
+
+// setTokens tells roughly what the text costs, as far as it is known.
+func (c *attachmentCard) setTokens(n int) {
+	text := c.size
+	if n > 0 {
+		lines, _, _ := strings.Cut(c.size, "   ")
+		text = lines + "   about " + thousands(n) + " tokens"
+	}
+	if c.meta.full != text {
+		c.meta.set(text)
+		c.Refresh()
+	}
 }
 
 // firstLines returns the beginnings of the first n lines.

@@ -58,13 +58,18 @@ func newButton(r rank, iconName, text string, tap func()) *button {
 	b.arrow = newIcon("chevron", colorInk2)
 	b.parts = append(b.parts, b.arrow.Image)
 	b.ExtendBaseWidget(b)
+	b.paint()
 	return b
 }
 
 // CreateRenderer builds the drawing.
 func (b *button) CreateRenderer() fyne.WidgetRenderer { return newDrawing(b) }
 
-func (b *button) tall() *button { b.height = buttonTall; return b }
+func (b *button) tall() *button {
+	b.height = buttonTall
+	b.paint() // its text may be bold now, and wider
+	return b
+}
 
 func (b *button) withChevron() *button { b.chevron = true; return b }
 
@@ -80,6 +85,7 @@ func (b *button) set(r rank, text, extra string) {
 	b.rank = r
 	b.text.set(text)
 	b.extra.set(extra)
+	b.paint()
 	b.Refresh()
 }
 

@@ -259,6 +259,7 @@ func (c *card) place() {
 	before := len(c.shown)
 	changed := false
 	shown := make([]*row, 0, max(0, last-first))
+	from, to := c.dragSpan()
 	for i := first; i < last; i++ {
 		r, ok := c.rows[list[i].Key]
 		if !ok {
@@ -273,7 +274,7 @@ func (c *card) place() {
 		shown = append(shown, r)
 		r.cols = cols
 		if r != c.lifted {
-			put(r, cardStroke, top+float32(i)*h, cols.width, h)
+			put(r, cardStroke, top+float32(displaced(i, from, to))*h, cols.width, h)
 			r.arrange(r.Size())
 		}
 	}

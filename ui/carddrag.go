@@ -17,6 +17,7 @@ func (c *card) drag(r *row, dy float32) {
 		c.collect()
 	}
 	c.dragged += dy
+	c.place()
 	c.placeLifted()
 	c.Refresh()
 }
@@ -27,6 +28,26 @@ func (c *card) target() int {
 	from := c.indexOf(c.lifted.key)
 	middle := float32(from)*h + c.dragged + h/2
 	return min(max(0, int(middle/h)), len(c.view.question.Options)-1)
+}
+
+// dragSpan is where the lifted row comes from and where it would go, -1 for none.
+func (c *card) dragSpan() (from, to int) {
+	if c.lifted == nil {
+		return -1, -1
+	}
+	return c.indexOf(c.lifted.key), c.target()
+}
+
+// displaced is where row i stands while a row is dragged: the others make room.
+func displaced(i, from, to int) int {
+	switch {
+	case from < 0:
+	case from < i && i <= to:
+		return i - 1
+	case to <= i && i < from:
+		return i + 1
+	}
+	return i
 }
 
 func (c *card) placeLifted() {
@@ -42,18 +63,13 @@ func (c *card) placeLifted() {
 	}
 	y := top + float32(from)*h + c.dragged
 	c.lifted.Move(fyne.NewPos(cardStroke+dp(liftX), y))
-	to := c.target()
-	line := float32(to)
-	if to > from {
-		line++
-	}
 	cols := c.columns(c.Size().Width)
-	ly := top + line*h
+	ly := top + float32(c.target())*h
 	put(c.insert, cardStroke+dp(nameX), ly-dp(1), cols.width-dp(nameX+padRight), dp(2))
 	put(c.insertDot, cardStroke+dp(nameX)-dp(4), ly-dp(4), dp(8), dp(8))
 }
 
-// drop puts the lifted row where the line shows.
+// drop puts the lifted row where the others have made room.
 func (c *card) drop(r *row) {
 	if c.lifted != r {
 		return

@@ -5,8 +5,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"fyne.io/fyne/v2"
-
 	"clefbar/engine"
 	"clefbar/ui/document"
 )
@@ -20,6 +18,7 @@ type tokenCount struct {
 	estimate bool
 	control  []engine.Control     // control tokens in the person's text
 	media    map[document.Key]int // tokens a picture
+	state    int                  // tokens of the whole state
 }
 
 // counter counts tokens beside typing: one count at a time, always of the newest
@@ -47,7 +46,7 @@ func (c *counter) soon() {
 		return
 	}
 	c.busy = true
-	time.AfterFunc(countDelay, func() { fyne.Do(c.start) })
+	time.AfterFunc(countDelay, func() { onUI(c.start) })
 }
 
 func (c *counter) start() {
@@ -65,7 +64,7 @@ func (c *counter) start() {
 		if e, err := p.deps.Engine.Encode(request); err == nil {
 			count = countOf(e, pictures)
 		}
-		fyne.Do(func() { c.done(count) })
+		onUI(func() { c.done(count) })
 	})
 }
 
@@ -81,7 +80,7 @@ func (c *counter) done(count tokenCount) {
 func (c *counter) close() { c.work.Wait() }
 
 func countOf(e *engine.Encoding, pictures []document.Image) tokenCount {
-	count := tokenCount{tokens: len(e.IDs) + e.Truncated, control: e.Control, media: map[document.Key]int{}}
+	count := tokenCount{tokens: len(e.IDs) + e.Truncated, control: e.Control, media: map[document.Key]int{}, state: e.State.Len() + e.Truncated}
 	i := 0
 	for _, piece := range e.Pieces {
 		if piece.Part == engine.PartMedia && i < len(pictures) {

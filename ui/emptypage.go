@@ -63,7 +63,7 @@ func (e *emptyPage) arrange(size fyne.Size) {
 	perRow := min(3, max(1, int((size.Width-dp(32)+gap)/(cardW+gap))))
 	rows := (len(e.cards) + perRow - 1) / perRow
 	height := dp(28+8+20+24+32+32) + float32(rows)*(cardH+gap) + dp(32)
-	y := max(dp(16), (size.Height-height)/2)
+	y := max(dp(16), (size.Height-height)/2-dp(10))
 	center := size.Width / 2
 	w := min(e.title.width(), size.Width-dp(32))
 	e.title.place(center-w/2, y, w+1, dp(28))

@@ -84,7 +84,7 @@ func (s *scripted) Encode(r *engine.Request) (*engine.Encoding, error) {
 	if n == 0 {
 		n = len(r.State.Text) / 4
 	}
-	return &engine.Encoding{Model: s.info.Name, Limit: s.limit, IDs: make([]int32, n), Text: r.State.Text}, nil
+	return &engine.Encoding{Model: s.info.Name, Limit: s.limit, IDs: make([]int32, n), State: engine.Span{From: 30, To: max(30, n-100)}, Text: r.State.Text}, nil
 }
 
 func (s *scripted) count() (asked, ended int) {

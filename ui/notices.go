@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"clefbar/engine"
@@ -50,10 +51,16 @@ func (p *page) caseNotice(problems []document.Problem) stacked {
 // keepNotice draws the notice anew only when it says something else, so that its
 // buttons keep the focus.
 func (p *page) keepNotice(n notice) stacked {
-	if p.notice == nil || p.notice.what.title != n.title || p.notice.what.body != n.body || len(p.notice.what.actions) != len(n.actions) {
+	if p.notice == nil || !p.notice.what.sameAs(n) {
 		p.notice = newNoticeCard(n)
 	}
 	return p.notice
+}
+
+// sameAs reports whether two notices read the same.
+func (n notice) sameAs(other notice) bool {
+	return n.title == other.title && n.body == other.body && n.bad == other.bad &&
+		slices.EqualFunc(n.actions, other.actions, func(a, b noticeAction) bool { return a.text == b.text && a.extra == b.extra })
 }
 
 // showStatus shows the status line alone, as while a decision runs.

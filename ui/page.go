@@ -76,6 +76,7 @@ func (p *page) open(c *document.Case) {
 	})
 	p.questions.scroll.ScrollToTop()
 	p.counter.restart()
+	p.window.menus.update()
 	p.refresh()
 	if p.liveOn() {
 		p.run.soon()
@@ -199,7 +200,7 @@ func (p *page) arrange(size fyne.Size) {
 		return
 	}
 	p.setStacked(true)
-	h := min(max(dp(p.settings.StateLines), dp(stackLeast)), min(dp(stackMost), height/2))
+	h := min(max(dp(p.settings.StateLines), p.state.stackedLeast()), max(dp(stackLeast), height/2))
 	put(p.state, 0, top, size.Width, h)
 	put(p.questions, 0, top+h+1, size.Width, max(0, height-h-1))
 	put(p.grip, 0, top+h+0.5-reach/2, size.Width, reach)

@@ -18,31 +18,11 @@ import (
 
 var pictures = flag.String("pictures", "", "folder to draw every screen into, light and dark, at 2x")
 
-// testWindow is a window of the given size on the test driver.
-func testWindow(t *testing.T, d Deps, w, h float32) *Window {
-	t.Helper()
-	a := test.NewTempApp(t)
-	win := New(a, d)
-	win.win.Resize(fyne.NewSize(w, h))
-	t.Cleanup(func() { win.Close(); win.win.Close() })
-	return win
-}
-
-// settle lets timers and workers of a test come to rest.
-func settle(p *page) {
-	for range 3 {
-		p.run.work.Wait()
-		time.Sleep(countDelay + 30*time.Millisecond)
-		p.counter.work.Wait()
-	}
-}
-
 func draw(t *testing.T, w *Window, name string) {
 	t.Helper()
 	if c, ok := w.win.Canvas().(interface{ SetScale(float32) }); ok {
 		c.SetScale(2)
 	}
-	w.page.refresh()
 	if err := os.MkdirAll(*pictures, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -58,10 +38,11 @@ func draw(t *testing.T, w *Window, name string) {
 
 // screen is one state of the window that has a picture.
 type screen struct {
-	name string
-	w, h float32
-	deps func(*Deps, *scripted, *shelf, *switchboard)
-	then func(*testing.T, *Window)
+	name   string
+	w, h   float32
+	noTree bool // not ASCII: drawn with fonts of the system
+	deps   func(*Deps, *scripted, *shelf, *switchboard)
+	then   func(*testing.T, *Window)
 }
 
 var screens = []screen{
@@ -80,10 +61,40 @@ var screens = []screen{
 	{name: "settings", w: 1178, h: 730, then: func(_ *testing.T, w *Window) { w.page.openSettings() }},
 	{name: "about", w: 1178, h: 730, then: func(_ *testing.T, w *Window) { w.page.openAbout() }},
 	{name: "many", w: 1178, h: 730, then: manyOptions},
-	{name: "scripts", w: 1178, h: 730, then: otherScripts},
+	{name: "scripts", w: 1178, h: 730, noTree: true, then: otherScripts},
 	{name: "wide", w: 1600, h: 800},
 	{name: "narrow-log", w: 758, h: 560, deps: tooLongLog, then: pasteLog},
 	{name: "sides", w: 1178, h: 730, then: openSides},
+}
+
+// open builds the window of a screen.
+func (s screen) open(t *testing.T, a Appearance) *Window {
+	t.Helper()
+	d, e, m, b := testDeps()
+	d.Settings.Appearance, d.FirstRun = a, true
+	if s.deps != nil {
+		s.deps(&d, e, m, b)
+	}
+	w := testWindow(t, d, s.w, s.h)
+	settle(w.page)
+	if s.then != nil {
+		s.then(t, w)
+	}
+	w.page.refresh()
+	return w
+}
+
+// TestScreens compares the tree of every screen with the one recorded.
+func TestScreens(t *testing.T) {
+	for _, s := range screens {
+		if s.noTree {
+			continue
+		}
+		t.Run(s.name, func(t *testing.T) {
+			w := s.open(t, AppearanceLight)
+			test.AssertRendersToMarkup(t, "screens/"+s.name+".xml", w.win.Canvas())
+		})
+	}
 }
 
 func TestPictures(t *testing.T) {
@@ -95,20 +106,7 @@ func TestPictures(t *testing.T) {
 	for _, s := range screens {
 		for _, a := range []Appearance{AppearanceLight, AppearanceDark} {
 			name := s.name + "-" + string(a)
-			t.Run(name, func(t *testing.T) {
-				d, e, m, b := testDeps()
-				d.Settings.Appearance = a
-				d.FirstRun = true
-				if s.deps != nil {
-					s.deps(&d, e, m, b)
-				}
-				w := testWindow(t, d, s.w, s.h)
-				settle(w.page)
-				if s.then != nil {
-					s.then(t, w)
-				}
-				draw(t, w, name)
-			})
+			t.Run(name, func(t *testing.T) { draw(t, s.open(t, a), name) })
 		}
 	}
 }
@@ -154,12 +152,12 @@ func focusEditor(_ *testing.T, w *Window) { w.page.focusState() }
 
 func editSeveral(_ *testing.T, w *Window) {
 	p := w.page
-	q := p.doc.Questions()[0]
-	key := p.doc.AddOption(q.Key, 3)
-	p.doc.SetName(q.Key, key, "refund")
-	c := p.cards[q.Key]
+	first := p.doc.Questions()[0]
+	key := p.doc.AddOption(first.Key, 3)
+	p.doc.SetName(first.Key, key, "refund")
+	c := p.cards[first.Key]
 	c.editRow(3, document.PartName)
-	r := c.rows[q.Options[2].Key]
+	r := c.rows[first.Options[2].Key]
 	test.Drag(w.win.Canvas(), fyne.NewPos(1, 1), 0, 0)
 	c.drag(r, -30)
 }
@@ -176,12 +174,12 @@ func openSides(_ *testing.T, w *Window) {
 
 func manyOptions(t *testing.T, w *Window) {
 	p := w.page
-	q := p.doc.Questions()[0]
+	first := p.doc.Questions()[0]
 	lines := make([]string, 250)
 	for i := range lines {
 		lines[i] = "option_" + itoa(i) + "\tA description that is rather long so that it has to end in an ellipsis somewhere before the bar"
 	}
-	if _, err := p.doc.PasteRows(q.Key, 0, strings.Join(lines, "\n")); err != nil {
+	if _, err := p.doc.PasteRows(first.Key, 0, strings.Join(lines, "\n")); err != nil {
 		t.Fatal(err)
 	}
 	p.run.start()
@@ -192,11 +190,11 @@ func manyOptions(t *testing.T, w *Window) {
 
 func otherScripts(_ *testing.T, w *Window) {
 	p := w.page
-	q := p.doc.Questions()[0]
-	p.doc.SetInstructions(q.Key, "Kuka hoitaa tämän, und wer übernimmt? Ποιος; Кто? 😀 מי מטפל בזה")
-	p.doc.SetName(q.Key, q.Options[0].Key, "الفواتير")
-	p.doc.SetDescription(q.Key, q.Options[0].Key, "المدفوعات والفواتير")
-	p.doc.SetName(q.Key, q.Options[1].Key, "a_very_long_option_name_that_does_not_fit")
-	p.doc.SetDescription(q.Key, q.Options[1].Key, "👩‍👩‍👧 families, 🇫🇮 flags and a description that goes on and on past the bar")
+	first := p.doc.Questions()[0]
+	p.doc.SetInstructions(first.Key, "Kuka hoitaa tämän, und wer übernimmt? Ποιος; Кто? 😀 מי מטפל בזה")
+	p.doc.SetName(first.Key, first.Options[0].Key, "الفواتير")
+	p.doc.SetDescription(first.Key, first.Options[0].Key, "المدفوعات والفواتير")
+	p.doc.SetName(first.Key, first.Options[1].Key, "a_very_long_option_name_that_does_not_fit")
+	p.doc.SetDescription(first.Key, first.Options[1].Key, "👩‍👩‍👧 families, 🇫🇮 flags and a description that goes on and on past the bar")
 	p.doc.SetText("Hyvää päivää! Ολα καλά; Привет 👋\nשלום עולם\n")
 }

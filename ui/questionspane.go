@@ -64,6 +64,7 @@ func (q *questionsPane) setUpdating(on bool) {
 // showCards lists what scrolls: a notice, if there is one, and the cards.
 func (q *questionsPane) showCards(items []stacked, empty bool) {
 	q.column.set(items)
+	q.scroll.Refresh()
 	show(q.empty, empty)
 	for _, o := range []fyne.CanvasObject{q.scroll, q.title.Text, q.add, q.threshold} {
 		show(o, !empty)

@@ -6,8 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"fyne.io/fyne/v2"
-
 	"clefbar/engine"
 	"clefbar/ui/document"
 )
@@ -30,8 +28,8 @@ type runner struct {
 	stop    context.CancelFunc // of the running decision, nil when none runs
 	serial  int
 	started time.Time
-	shown   bool // running for longer than the grace
-	timer   *time.Timer
+	shown   bool          // running for longer than the grace
+	timer   *time.Timer   // of a decision that waits for a rest in typing
 	last    time.Duration // of the last decision
 	work    sync.WaitGroup
 }
@@ -39,6 +37,9 @@ type runner struct {
 func newRunner(p *page) *runner { return &runner{page: p} }
 
 func (r *runner) running() bool { return r.stop != nil }
+
+// resting reports that nothing runs and nothing waits.
+func (r *runner) resting() bool { return r.stop == nil && r.timer == nil }
 
 // visible reports a decision that has been running long enough to say so.
 func (r *runner) visible() bool { return r.running() && r.shown }
@@ -55,6 +56,7 @@ func (r *runner) soon() {
 	})
 	r.timer = r.after(liveDelay, func() {
 		if r.serial == serial {
+			r.timer = nil
 			r.start()
 		}
 	})
@@ -62,7 +64,7 @@ func (r *runner) soon() {
 
 // after runs f on the UI goroutine after a while.
 func (r *runner) after(d time.Duration, f func()) *time.Timer {
-	return time.AfterFunc(d, func() { fyne.Do(f) })
+	return time.AfterFunc(d, func() { onUI(f) })
 }
 
 // cancel stops what runs or waits.
@@ -94,7 +96,7 @@ func (r *runner) start() {
 	asked := question{p.doc.Revision(), p.deps.Models.State().ID, p.doc.Questions()}
 	r.work.Go(func() {
 		response, err := p.deps.Engine.Decide(ctx, request)
-		fyne.Do(func() {
+		onUI(func() {
 			if r.serial == serial {
 				stop()
 				r.stop, r.shown = nil, false

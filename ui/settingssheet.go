@@ -39,16 +39,13 @@ func newSettingsBody(p *page) *settingsBody {
 	b.add("Text size", "Everything grows with it", newSegments([]string{"S", "M", "L", "XL"}, textScaleIndex(p.settings.TextScale), p.setTextScale))
 	b.add("Animations", "Bars glide to new values", b.switchFor(fyne.CurrentApp().Settings().ShowAnimations() && p.settings.Animations, p.setAnimations))
 	b.add("Live", "Answers follow typing", b.switchFor(p.liveOn(), func(on bool) { p.setLive(on, true) }))
-	slider := widget.NewSlider(0.5, 0.99)
-	slider.Step, slider.Value = 0.01, p.settings.Threshold
-	b.add("Threshold", "Below it a person should look: "+probability(p.settings.Threshold), slider)
-	row := len(b.rows) - 1
-	b.rows[row].wide = 160
-	slider.OnChanged = func(v float64) {
-		b.rows[row].note.set("Below it a person should look: " + probability(v))
+	row := len(b.rows)
+	b.add("Threshold", thresholdNote(p.settings.Threshold), newSlider(thresholdLow, thresholdHigh, p.settings.Threshold, func(v float64) {
+		b.rows[row].note.set(thresholdNote(v))
 		p.setThreshold(v)
 		b.Refresh()
-	}
+	}))
+	b.rows[row].wide = 168
 	s := p.deps.Endpoint.State()
 	b.add("Endpoint", "Programs on this machine may ask at "+s.URL(), b.switchFor(s.On, p.deps.Endpoint.SetOn))
 	b.add("Port", keyNote(s), newPortField(s.Port, p.deps.Endpoint.SetPort))
@@ -56,6 +53,8 @@ func newSettingsBody(p *page) *settingsBody {
 	b.ExtendBaseWidget(b)
 	return b
 }
+
+func thresholdNote(v float64) string { return "Below " + probability(v) + " a person should look" }
 
 func keyNote(s EndpointState) string {
 	if s.Key {

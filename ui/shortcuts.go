@@ -5,8 +5,8 @@ import (
 	"fyne.io/fyne/v2/driver/desktop"
 )
 
-// command is one thing a person can do by menu or key.
-type action struct {
+// shortcut is one thing a person can do by menu or key.
+type shortcut struct {
 	label string
 	key   fyne.KeyName
 	mod   fyne.KeyModifier // beside the command key
@@ -14,33 +14,33 @@ type action struct {
 }
 
 // The actions of the window, each with its key. The menus list them; see menus.go.
-func (p *page) actNew() action  { return action{"New Case", fyne.KeyN, 0, p.newCase} }
-func (p *page) actOpen() action { return action{"Open…", fyne.KeyO, 0, p.pickCase} }
-func (p *page) actSave() action { return action{"Save", fyne.KeyS, 0, p.saveCase} }
-func (p *page) actSaveAs() action {
-	return action{"Save As…", fyne.KeyS, fyne.KeyModifierShift, p.pickSave}
+func (p *page) actNew() shortcut  { return shortcut{"New Case", fyne.KeyN, 0, p.newCase} }
+func (p *page) actOpen() shortcut { return shortcut{"Open…", fyne.KeyO, 0, p.pickCase} }
+func (p *page) actSave() shortcut { return shortcut{"Save", fyne.KeyS, 0, p.saveCase} }
+func (p *page) actSaveAs() shortcut {
+	return shortcut{"Save As…", fyne.KeyS, fyne.KeyModifierShift, p.pickSave}
 }
-func (p *page) actHide() action   { return action{"Close Window", fyne.KeyW, 0, p.window.Hide} }
-func (p *page) actDecide() action { return action{"Decide", fyne.KeyReturn, 0, p.decide} }
-func (p *page) actJSON() action   { return action{"Request as JSON", fyne.KeyE, 0, p.openJSON} }
-func (p *page) actReads() action {
-	return action{"What the Model Reads", fyne.KeyE, fyne.KeyModifierShift, p.openReads}
-}
-
-func (p *page) actLive() action {
-	return action{"Live", fyne.KeyL, 0, func() { p.setLive(!p.liveOn(), true) }}
+func (p *page) actHide() shortcut   { return shortcut{"Close Window", fyne.KeyW, 0, p.window.Hide} }
+func (p *page) actDecide() shortcut { return shortcut{"Decide", fyne.KeyReturn, 0, p.decide} }
+func (p *page) actJSON() shortcut   { return shortcut{"Request as JSON", fyne.KeyE, 0, p.openJSON} }
+func (p *page) actReads() shortcut {
+	return shortcut{"What the Model Reads", fyne.KeyE, fyne.KeyModifierShift, p.openReads}
 }
 
-func (p *page) actSettings() action { return action{"Settings…", fyne.KeyComma, 0, p.openSettings} }
-func (p *page) actQuit() action     { return action{"Quit Clefbar", fyne.KeyQ, 0, p.deps.Quit} }
+func (p *page) actLive() shortcut {
+	return shortcut{"Live", fyne.KeyL, 0, func() { p.setLive(!p.liveOn(), true) }}
+}
 
-func (a action) shortcut() *desktop.CustomShortcut {
+func (p *page) actSettings() shortcut { return shortcut{"Settings…", fyne.KeyComma, 0, p.openSettings} }
+func (p *page) actQuit() shortcut     { return shortcut{"Quit Clefbar", fyne.KeyQ, 0, p.deps.Quit} }
+
+func (a shortcut) pressed() *desktop.CustomShortcut {
 	return &desktop.CustomShortcut{KeyName: a.key, Modifier: command() | a.mod}
 }
 
-func (a action) item() *fyne.MenuItem {
+func (a shortcut) item() *fyne.MenuItem {
 	item := fyne.NewMenuItem(a.label, a.run)
-	item.Shortcut = a.shortcut()
+	item.Shortcut = a.pressed()
 	return item
 }
 
@@ -48,11 +48,11 @@ func (a action) item() *fyne.MenuItem {
 // Dock icon does not have.
 func (w *Window) addShortcuts() {
 	p, c := w.page, w.win.Canvas()
-	for _, a := range []action{
+	for _, a := range []shortcut{
 		p.actNew(), p.actOpen(), p.actSave(), p.actSaveAs(), p.actHide(), p.actDecide(), p.actJSON(),
 		p.actReads(), p.actLive(), p.actSettings(), p.actQuit(),
 	} {
-		c.AddShortcut(a.shortcut(), func(fyne.Shortcut) { a.run() })
+		c.AddShortcut(a.pressed(), func(fyne.Shortcut) { a.run() })
 	}
 	for i, k := range questionKeys {
 		c.AddShortcut(&desktop.CustomShortcut{KeyName: k, Modifier: command()}, func(fyne.Shortcut) { p.focusQuestion(i + 1) })

@@ -59,6 +59,10 @@ func (e *stateEntry) show(text string) {
 	}
 	e.filling = true
 	row, column := changeEnd(e.Text, text)
+	if e.page.canvas().Focused() != e {
+		row, column = 0, 0
+	}
+	e.CursorRow, e.CursorColumn = 0, 0
 	e.SetText(text)
 	e.CursorRow, e.CursorColumn = row, column
 	e.filling = false

@@ -73,7 +73,7 @@ func (s *statePane) showAttachments(list []document.Attachment) {
 	s.attached = nil
 	for _, a := range list {
 		c := old[a.Key]
-		if c == nil || c.meta.full != attachmentMeta(a.Text) || c.name.full != a.Name {
+		if c == nil || c.size != attachmentMeta(a.Text) || c.name.full != oneLine(a.Name) {
 			c = newAttachmentCard(s.page, a)
 		}
 		s.attached = append(s.attached, c)
@@ -111,11 +111,22 @@ func (s *statePane) showCount(c tokenCount, limit int) {
 		style = bold
 	}
 	s.count.recolor(s.meter.token(), style)
-	per := c.media
 	for _, p := range s.pictures {
-		p.setTokens(per[p.key])
+		p.setTokens(c.media[p.key])
 	}
+	s.showShares(c.state)
 	s.arrange(s.Size())
+}
+
+// showShares tells what each attachment costs: its share of the state.
+func (s *statePane) showShares(tokens int) {
+	total := len(s.entry.Text)
+	for _, a := range s.attached {
+		total += a.bytes
+	}
+	for _, a := range s.attached {
+		a.setTokens(int(float64(tokens) * float64(a.bytes) / float64(max(1, total))))
+	}
 }
 
 func (s *statePane) showHints(hints []*hint) {
@@ -146,6 +157,19 @@ func (s *statePane) paint() {
 }
 
 func (s *statePane) least() fyne.Size { return fyne.NewSize(dp(280), dp(110)) }
+
+// stackedLeast is how high the pane must be above the questions: what is attached
+// to the state is never out of sight.
+func (s *statePane) stackedLeast() float32 {
+	h := dp(stackLeast) + s.meter.least().Height
+	for range s.attached {
+		h += dp(attachmentHead + 8)
+	}
+	for range s.pictures {
+		h += dp(66 + 8)
+	}
+	return h
+}
 
 const statePad = 20
 

@@ -76,7 +76,7 @@ var standard = map[fyne.ThemeColorName]fyne.ThemeColorName{
 	theme.ColorNamePlaceHolder:         colorInk3,
 	theme.ColorNamePressed:             colorTrack,
 	theme.ColorNamePrimary:             colorAccent,
-	theme.ColorNameScrollBar:           colorFill2,
+	theme.ColorNameScrollBar:           colorStale,
 	theme.ColorNameScrollBarBackground: colorSurface,
 	theme.ColorNameSelection:           colorAccentSoft,
 	theme.ColorNameSeparator:           colorLine,
@@ -131,23 +131,30 @@ func (t *Theme) Color(name fyne.ThemeColorName, variant fyne.ThemeVariant) color
 	return color.NRGBA{uint8(v >> 16), uint8(v >> 8), uint8(v), 0xFF}
 }
 
-// editorFont sets lines 22 dp apart at 15 dp type. It goes by the name of italic,
-// which the design does not use: Fyne measures text by style, never by override.
-var editorFont = assets.Loose(assets.Sans, 22.0/15)
+// Text in editors of several lines is set wider: 22 dp at 15 dp type, 20 at 12 in
+// JetBrains Mono. It goes by a tab width, which changes nothing else: Fyne measures
+// text by its style and knows nothing of overrides.
+const editorTab = 4
 
-// editorStyle is the style of text in an editor of several lines.
-var editorStyle = fyne.TextStyle{Italic: true}
+var (
+	editorStyle = fyne.TextStyle{TabWidth: editorTab}
+	codeStyle   = fyne.TextStyle{TabWidth: editorTab, Monospace: true}
+	editorFont  = assets.Loose(assets.Sans, 22.0/15)
+	codeFont    = assets.Loose(assets.Mono, 20.0/12)
+)
 
 // Font returns Clefbar Sans in its two weights, or JetBrains Mono.
 func (t *Theme) Font(style fyne.TextStyle) fyne.Resource {
 	switch {
 	case style.Symbol:
 		return theme.DefaultTheme().Font(style)
+	case style.Monospace && style.TabWidth == editorTab:
+		return codeFont
 	case style.Monospace:
 		return assets.Mono
 	case style.Bold:
 		return assets.SansBold
-	case style.Italic:
+	case style.TabWidth == editorTab:
 		return editorFont
 	}
 	return assets.Sans

@@ -5,7 +5,6 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
-	"fyne.io/fyne/v2/widget"
 )
 
 // thresholdButton stands over the ticks of the bars and opens a slider.
@@ -65,33 +64,36 @@ func (b *thresholdButton) arrange(size fyne.Size) {
 
 // openThreshold shows the slider under its button. Bars follow while it moves.
 func openThreshold(p *page, anchor fyne.CanvasObject) {
-	slider := widget.NewSlider(0.5, 0.99)
-	slider.Step = 0.01
-	slider.SetValue(p.settings.Threshold)
 	value := newLabel(probability(p.settings.Threshold), colorInk, 13, bold)
-	body := newThresholdBody(slider, value)
-	slider.OnChanged = func(v float64) {
+	var body *thresholdBody
+	slider := newSlider(thresholdLow, thresholdHigh, p.settings.Threshold, func(v float64) {
 		value.set(probability(v))
 		body.Refresh()
 		p.setThreshold(v)
-	}
-	pop := newPanel(p.canvas(), body)
-	pop.openUnder(anchor)
+	})
+	body = newThresholdBody(slider, value)
+	newPanel(p.canvas(), body).openUnder(anchor)
 	p.canvas().Focus(slider)
 }
+
+// The bounds of the threshold: below one half more than one option could clear it.
+const (
+	thresholdLow  = 0.5
+	thresholdHigh = 0.99
+)
 
 // thresholdBody is the slider with its value and what it means.
 type thresholdBody struct {
 	figure
 	title  *label
 	value  *label
-	slider *widget.Slider
+	slider *slider
 	note   *paragraph
 }
 
 var _ drawn = (*thresholdBody)(nil)
 
-func newThresholdBody(s *widget.Slider, value *label) *thresholdBody {
+func newThresholdBody(s *slider, value *label) *thresholdBody {
 	b := &thresholdBody{slider: s, value: value}
 	b.title = newLabel("Threshold", colorInk, 13, regular)
 	b.note = newParagraph("At or above it an answer stands by itself. Below it, a person should look.", colorInk2, 12)
@@ -116,6 +118,6 @@ func (b *thresholdBody) arrange(size fyne.Size) {
 	b.title.place(0, 0, size.Width/2, dp(22))
 	b.value.placeRight(size.Width, 0, size.Width/2, dp(22))
 	h := b.slider.MinSize().Height
-	put(b.slider, -dp(4), dp(24), size.Width+dp(8), h)
+	put(b.slider, -dp(8), dp(24), size.Width+dp(16), h)
 	put(b.note, 0, dp(28)+h, size.Width, b.note.heightAt(size.Width))
 }

@@ -46,7 +46,7 @@ func showTip(owner any, text string, at fyne.Position) {
 	t.cancel()
 	t.owner = owner
 	t.timer = time.AfterFunc(tipDelay, func() {
-		fyne.Do(func() {
+		onUI(func() {
 			if t.owner == owner {
 				t.open(text, at)
 			}

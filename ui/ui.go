@@ -179,7 +179,7 @@ func (s Settings) checked() Settings {
 		s.Appearance = d.Appearance
 	}
 	s.TextScale = within(s.TextScale, 0.8, 2, d.TextScale)
-	s.Threshold = within(s.Threshold, 0.5, 0.99, d.Threshold)
+	s.Threshold = within(s.Threshold, thresholdLow, thresholdHigh, d.Threshold)
 	s.StateWidth = within(s.StateWidth, 280, 4000, d.StateWidth)
 	s.StateLines = within(s.StateLines, 80, 400, d.StateLines)
 	s.Width = within(s.Width, 760, 10000, d.Width)

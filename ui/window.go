@@ -41,8 +41,8 @@ func New(a fyne.App, d Deps) *Window {
 	w.addShortcuts()
 	w.win.Canvas().SetOnTypedKey(w.typedKey)
 	w.page.start()
-	d.Models.Watch(func() { fyne.Do(w.page.modelChanged) })
-	d.Endpoint.Watch(func() { fyne.Do(w.page.endpointChanged) })
+	d.Models.Watch(func() { onUI(w.page.modelChanged) })
+	d.Endpoint.Watch(func() { onUI(w.page.endpointChanged) })
 	return w
 }
 
@@ -127,6 +127,9 @@ func (w *Window) showTitle() {
 	if w.page.doc.FilePath() != "" && w.page.doc.Edited() {
 		title += " — edited"
 	}
+	if w.onShelf() != nil {
+		title = "Models"
+	}
 	if w.win.Title() != title {
 		w.win.SetTitle(title)
 	}
@@ -139,6 +142,10 @@ func (w *Window) typedKey(k *fyne.KeyEvent) {
 	}
 	if w.page.sheet != nil {
 		w.page.sheet.close()
+		return
+	}
+	if s := w.onShelf(); s != nil {
+		s.leave()
 		return
 	}
 	w.page.escape()
