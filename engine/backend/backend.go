@@ -10,6 +10,7 @@ package backend
 
 import (
 	"context"
+	"errors"
 
 	"clefbar/models"
 )
@@ -86,6 +87,12 @@ type Rotator interface {
 	// sin: heads are 2n wide, cos and sin have a row for each row of x.
 	Rotate(x, cos, sin Buffer)
 }
+
+// Errors that a backend wraps when a caller can do something about a failure.
+var (
+	ErrMemory = errors.New("out of memory")    // the model or the run does not fit
+	ErrAgain  = errors.New("run it once more") // the backend computes differently from now on: the same run will work
+)
 
 // Info describes the device.
 type Info struct {

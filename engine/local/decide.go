@@ -64,10 +64,7 @@ func (m *Model) Encode(r *engine.Request) (*engine.Encoding, error) {
 // Decide answers a request. The first answer of a model also tells how long it took to open.
 func (m *Model) Decide(ctx context.Context, r *engine.Request) (*engine.Response, error) {
 	began := time.Now()
-	p, err := m.plan(r)
-	if err == nil {
-		err = m.decodeImages(ctx, p, r.Images)
-	}
+	p, err := m.prepare(ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -77,13 +74,15 @@ func (m *Model) Decide(ctx context.Context, r *engine.Request) (*engine.Response
 	var spans []engine.QuestionSpans
 	var logits [][]float32
 	err = m.do(ctx, func() error {
-		out.Timing.Queue = time.Since(queued)
+		if out.Timing.Queue == 0 {
+			out.Timing.Queue = time.Since(queued)
+		}
 		var err error
 		spans, logits, err = m.score(ctx, p, &out.Timing)
 		return err
 	})
 	if err != nil {
-		return nil, runError(err)
+		return nil, err
 	}
 	if out.Answers, err = answer.Build(r, spans, logits, m.answer); err != nil {
 		return nil, err
@@ -102,6 +101,34 @@ func (p *plan) tokens() int {
 		n += len(e.IDs) - p.shared
 	}
 	return n
+}
+
+// prepare encodes a request and decodes its images. That cannot be interrupted, so when
+// ctx ends it is left to finish by itself; it touches nothing that Close takes away.
+func (m *Model) prepare(ctx context.Context, r *engine.Request) (*plan, error) {
+	type result struct {
+		p   *plan
+		err error
+	}
+	done := make(chan result, 1)
+	go func() {
+		var out result
+		defer func() {
+			if p := recover(); p != nil {
+				out.err = panicError(m.info.Name, p)
+			}
+			done <- out
+		}()
+		if out.p, out.err = m.plan(r); out.err == nil {
+			out.err = m.decodeImages(ctx, out.p, r.Images)
+		}
+	}()
+	select {
+	case out := <-done:
+		return out.p, out.err
+	case <-ctx.Done():
+		return nil, stopped(ctx)
+	}
 }
 
 // decodeImages prepares the images and finds their tokens in the prompt.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"clefbar/engine"
+	"clefbar/engine/backend"
 	"clefbar/models"
 )
 
@@ -38,6 +39,9 @@ func loadError(ctx context.Context, name string, err error) error {
 	if e, ok := errors.AsType[*engine.Error](err); ok {
 		return e
 	}
+	if errors.Is(err, backend.ErrMemory) {
+		return &engine.Error{Reason: engine.NoMemory, Message: fmt.Sprintf("The model %s does not fit: %v", name, err), Err: err}
+	}
 	return &engine.Error{Reason: engine.BadModel, Message: fmt.Sprintf("The model %s cannot be used: %v", name, err), Err: err}
 }
 
@@ -49,10 +53,17 @@ func deviceError(name string, err error) error {
 	return &engine.Error{Reason: engine.Device, Message: fmt.Sprintf("The device %s cannot be opened: %v", name, err), Err: err}
 }
 
-// runError is a failure of a decision.
-func runError(err error) error {
+// runError is a failure of a decision. broken is what the device says about the run:
+// without it the failure is a defect of ours.
+func runError(err, broken error) error {
 	if _, ok := errors.AsType[*engine.Error](err); ok || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
+	}
+	switch {
+	case errors.Is(err, backend.ErrMemory):
+		return &engine.Error{Reason: engine.NoMemory, Message: fmt.Sprintf("The request does not fit into memory: %v. Shorten it or choose a smaller model", err), Err: err}
+	case broken != nil:
+		return &engine.Error{Reason: engine.Device, Message: fmt.Sprintf("The device failed: %v", err), Err: err}
 	}
 	return &engine.Error{Reason: engine.Failed, Message: fmt.Sprintf("The decision failed: %v", err), Err: err}
 }

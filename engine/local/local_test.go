@@ -285,12 +285,32 @@ type gate struct {
 	entered chan struct{}
 	open    chan struct{}
 	boom    bool
+	fail    error // what the next run fails with
+	failed  error
+	begun   int
+}
+
+func (g *gate) Begin(ctx context.Context) {
+	g.failed = nil
+	g.begun++
+	g.Backend.Begin(ctx)
+}
+
+func (g *gate) Sync() error {
+	if g.failed != nil {
+		return g.failed
+	}
+	return g.Backend.Sync()
 }
 
 func (g *gate) Embed(dst backend.Buffer, table backend.Weight, ids []int32) {
 	if g.boom {
 		g.boom = false
 		panic("boom")
+	}
+	if g.fail != nil {
+		g.failed, g.fail = g.fail, nil
+		return
 	}
 	if g.entered != nil {
 		g.entered <- struct{}{}
@@ -377,6 +397,34 @@ func TestPanicBecomesAnError(t *testing.T) {
 		t.Fatalf("got %v, want Failed: boom", err)
 	}
 	decide(t, m, parse(t, tinyRequest)) // and on it goes
+}
+
+// TestDeviceFailures: what a device reports becomes a reason, and one that asks for
+// another try gets it.
+func TestDeviceFailures(t *testing.T) {
+	g := &gate{}
+	m := openGate(t, g)
+	defer m.Close()
+	r := parse(t, tinyRequest)
+	for _, tt := range []struct {
+		fail   error
+		reason engine.Reason
+	}{
+		{errors.New("the GPU hangs"), engine.Device},
+		{fmt.Errorf("allocate 9 GB: %w", backend.ErrMemory), engine.NoMemory},
+		{&engine.Error{Reason: engine.NoMemory, Message: "full"}, engine.NoMemory},
+	} {
+		g.fail = tt.fail
+		if _, err := m.Decide(context.Background(), r); engine.ReasonOf(err) != tt.reason || !strings.Contains(err.Error(), tt.fail.Error()) {
+			t.Errorf("%v: got reason %d, %v; want %d", tt.fail, engine.ReasonOf(err), err, tt.reason)
+		}
+		decide(t, m, r)
+	}
+	g.fail, g.begun = fmt.Errorf("half precision overflowed: %w", backend.ErrAgain), 0
+	decide(t, m, r)
+	if g.begun != 3 { // the failed backbone, then backbone and head
+		t.Errorf("got %d runs, want 3", g.begun)
+	}
 }
 
 // TestCancelStopsTheRun measures how long a running decision goes on after its end was asked for.

@@ -2,10 +2,12 @@ package local
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 
 	"clefbar/engine"
+	"clefbar/engine/backend"
 )
 
 // job is a piece of work for the goroutine that owns the device.
@@ -63,7 +65,14 @@ func (m *Model) run(j *job) (err error) {
 	if err := m.folder.Check(); err != nil {
 		return modelError(m.info.Name, err)
 	}
-	return j.work()
+	err = j.work()
+	if errors.Is(err, backend.ErrAgain) {
+		err = j.work()
+	}
+	if err != nil {
+		return runError(err, m.b.Sync())
+	}
+	return nil
 }
 
 // panicError turns a panic into an error. A memory fault means that a mapped file went away.
