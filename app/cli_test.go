@@ -32,7 +32,7 @@ func program(t testing.TB, args ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0], args...)
 	cmd.Env = append(os.Environ(), "CLEFBAR_TEST_MAIN=1", "CLEFBAR_SETTINGS="+filepath.Join(t.TempDir(), "settings.json"),
-		"HF_HUB_CACHE="+t.TempDir(), "CLEFBAR_KEY=", "CLEFBAR_ORIGINS=")
+		"HF_HUB_CACHE="+t.TempDir(), "CLEFBAR_KEY=", "CLEFBAR_ORIGINS=", "LANG=C.UTF-8")
 	cmd.Dir = t.TempDir()
 	return cmd
 }

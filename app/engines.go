@@ -11,8 +11,10 @@ import (
 	"clefbar/engine"
 	"clefbar/engine/local"
 	"clefbar/engine/prompt"
+	"clefbar/engine/remote"
 	"clefbar/engine/tokenizer"
 	"clefbar/models"
+	"clefbar/models/etude"
 )
 
 // deviceFor returns the device of a word that --device takes. Other files add theirs.
@@ -47,7 +49,7 @@ func (l *library) openLocal(ctx context.Context, key string, progress func(done,
 }
 
 // etudeFiles are the files of the embedded practice model.
-func etudeFiles() fs.FS { return os.DirFS(".") }
+func etudeFiles() fs.FS { return etude.FS() }
 
 // etudeInfo describes the embedded model without opening it.
 func etudeInfo() engine.ModelInfo {
@@ -127,7 +129,17 @@ func encodeWhole(ctx context.Context, l *library, key string, r *engine.Request)
 	return e.Encode(r)
 }
 
-// openServer opens a model that another server answers for.
-func openServer(string) (worker.Model, error) {
-	return nil, &engine.Error{Reason: engine.NoModel, Message: "this build cannot ask other servers"}
+// served is a model that another server answers for. There is nothing to close.
+type served struct{ *remote.Decider }
+
+// Close implements worker.Model.
+func (served) Close() error { return nil }
+
+// openServer asks another server. CLEFBAR_SERVER_KEY is the key that it wants.
+func openServer(address string) (worker.Model, error) {
+	d, err := remote.New(remote.Options{URL: address, Key: os.Getenv("CLEFBAR_SERVER_KEY")})
+	if err != nil {
+		return nil, err
+	}
+	return served{d}, nil
 }

@@ -10,6 +10,8 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+
+	_ "clefbar/app/locale" // before the window toolkit
 )
 
 // openDesktop opens the window and returns the exit code of the app. A build
@@ -19,12 +21,12 @@ var openDesktop func() int
 func main() {
 	args := os.Args[1:]
 	if len(args) == 0 || strings.HasPrefix(args[0], "-psn_") { // -psn_: how old Finders start an app
-		os.Exit(desktop())
+		os.Exit(openApp())
 	}
 	os.Exit(command(args))
 }
 
-func desktop() int {
+func openApp() int {
 	if openDesktop == nil {
 		fmt.Fprintln(os.Stderr, "clefbar: this build has no window; see clefbar --help for the command line")
 		return exitFailed
