@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"github.com/adrg/xdg"
 )
@@ -65,28 +66,47 @@ func loadSettings() (settings, error) {
 	return s, nil
 }
 
-// save writes the settings beside the old file and then takes its place, so that a
-// crash leaves one of the two whole.
+// save replaces the settings on disk.
 func (s settings) save() error {
-	name := settingsFile()
 	b, err := json.MarshalIndent(s, "", "  ")
+	if err == nil {
+		err = writeAtomically(settingsFile(), append(b, '\n'))
+	}
 	if err != nil {
-		return fmt.Errorf("write the settings: %w", err)
-	}
-	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-		return fmt.Errorf("write the settings: %w", err)
-	}
-	tmp, err := os.CreateTemp(filepath.Dir(name), ".settings-*")
-	if err != nil {
-		return fmt.Errorf("write the settings: %w", err)
-	}
-	defer os.Remove(tmp.Name()) // nothing is left of it once it was renamed
-	_, err = tmp.Write(append(b, '\n'))
-	if err = errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
-		return fmt.Errorf("write the settings: %w", err)
-	}
-	if err := os.Rename(tmp.Name(), name); err != nil {
 		return fmt.Errorf("write the settings: %w", err)
 	}
 	return nil
+}
+
+// changing keeps two changes of the settings in this process apart.
+var changing sync.Mutex
+
+// changeSettings reads the settings, changes them and writes them back.
+func changeSettings(change func(*settings)) error {
+	changing.Lock()
+	defer changing.Unlock()
+	s, err := loadSettings()
+	if err != nil {
+		return err
+	}
+	change(&s)
+	return s.save()
+}
+
+// writeAtomically writes a file beside the old one and then takes its place, so that a
+// crash leaves one of the two whole. Only this user can read it.
+func writeAtomically(name string, data []byte) error {
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		return err
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(name), ".new-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(tmp.Name()) // nothing is left of it once it was renamed
+	_, err = tmp.Write(data)
+	if err = errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
+		return err
+	}
+	return os.Rename(tmp.Name(), name)
 }

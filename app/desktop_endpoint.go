@@ -1,0 +1,187 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"clefbar/app/endpoint"
+	"clefbar/app/worker"
+	"clefbar/engine"
+	"clefbar/ui"
+)
+
+// keptCalls is how many of the last requests the window can show.
+const keptCalls = 200
+
+// appEndpoint is the endpoint of the app: on from the first start, one click to stop it for good.
+type appEndpoint struct {
+	lib    *library
+	worker *worker.Worker
+
+	changing sync.Mutex // held while the service starts or stops
+
+	mu       sync.Mutex
+	service  *endpoint.Service
+	state    ui.EndpointState
+	day      int // day of the year that state.Today counts
+	watchers []func()
+}
+
+func newAppEndpoint(lib *library, w *worker.Worker) *appEndpoint {
+	e := &appEndpoint{lib: lib, worker: w}
+	e.state.On = !lib.set.Endpoint.Off
+	e.state.Port = portOf(lib.set.Endpoint.Addr)
+	return e
+}
+
+func portOf(addr string) int {
+	_, port, _ := net.SplitHostPort(addr)
+	if n, err := strconv.Atoi(port); err == nil {
+		return n
+	}
+	_, port, _ = net.SplitHostPort(endpoint.DefaultAddr)
+	n, _ := strconv.Atoi(port)
+	return n
+}
+
+// start listens if the endpoint is on.
+func (e *appEndpoint) start() { go e.apply() }
+
+// apply makes the service what the state says.
+func (e *appEndpoint) apply() {
+	e.changing.Lock()
+	defer e.changing.Unlock()
+	e.stopService()
+	e.mu.Lock()
+	on, port := e.state.On, e.state.Port
+	e.mu.Unlock()
+	var service *endpoint.Service
+	var key string
+	var err error
+	if on {
+		if key, err = endpoint.Keys().Load(); err != nil {
+			key, err = "", nil // no key is stored: everybody on this machine is answered
+		}
+		service, err = endpoint.Start(net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), e.server(key))
+	}
+	e.mu.Lock()
+	e.service, e.state.Err, e.state.Key = service, err, key != ""
+	e.mu.Unlock()
+	e.tell()
+}
+
+func (e *appEndpoint) server(key string) *endpoint.Server {
+	set := e.lib.set.Endpoint
+	return endpoint.New(e.worker, endpoint.Options{
+		Version: thisBuild().Version,
+		List:    func() []endpoint.Listing { return e.lib.listings(e.worker) },
+		Limits:  engine.Limits{NeutralIDs: set.Neutral},
+		Key:     key,
+		Origins: slices.Concat(set.Origins, strings.Split(os.Getenv("CLEFBAR_ORIGINS"), ",")),
+		Log:     slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})),
+
+		Observer: e,
+	})
+}
+
+// stopService lets running answers finish for a moment and closes the port.
+func (e *appEndpoint) stopService() {
+	e.mu.Lock()
+	service := e.service
+	e.service = nil
+	e.mu.Unlock()
+	if service != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+		defer cancel()
+		service.Stop(ctx)
+	}
+}
+
+// stop closes the port at the end of the app.
+func (e *appEndpoint) stop() {
+	e.changing.Lock()
+	defer e.changing.Unlock()
+	e.stopService()
+}
+
+// State implements ui.Endpoint.
+func (e *appEndpoint) State() ui.EndpointState {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	s := e.state
+	s.Last = slices.Clone(s.Last)
+	if s.Today > 0 && e.day != time.Now().YearDay() {
+		s.Today = 0
+	}
+	return s
+}
+
+// SetOn implements ui.Endpoint.
+func (e *appEndpoint) SetOn(on bool) {
+	e.set(func(s *ui.EndpointState) { s.On = on }, func(s *settings) { s.Endpoint.Off = !on })
+}
+
+// SetPort implements ui.Endpoint.
+func (e *appEndpoint) SetPort(port int) {
+	e.set(func(s *ui.EndpointState) { s.Port = port }, func(s *settings) {
+		s.Endpoint.Addr = net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+	})
+}
+
+func (e *appEndpoint) set(state func(*ui.EndpointState), kept func(*settings)) {
+	e.mu.Lock()
+	state(&e.state)
+	e.state.Err = nil
+	e.mu.Unlock()
+	e.tell()
+	go func() {
+		if err := changeSettings(kept); err != nil {
+			slog.Error("keep the settings", "err", err)
+		}
+		e.apply()
+	}()
+}
+
+// Started implements endpoint.Observer.
+func (e *appEndpoint) Started(endpoint.Event) {}
+
+// Finished implements endpoint.Observer. What a request says is not kept.
+func (e *appEndpoint) Finished(ev endpoint.Event) {
+	e.mu.Lock()
+	if day := time.Now().YearDay(); day != e.day {
+		e.day, e.state.Today = day, 0
+	}
+	e.state.Today++
+	e.state.Last = append(e.state.Last, ui.Call{Time: ev.At, Path: ev.Path, Status: ev.Status, Took: ev.Took})
+	if n := len(e.state.Last); n > keptCalls {
+		e.state.Last = slices.Delete(e.state.Last, 0, n-keptCalls)
+	}
+	e.mu.Unlock()
+	e.tell()
+}
+
+// KeepBodies implements endpoint.Observer.
+func (e *appEndpoint) KeepBodies() bool { return false }
+
+// Watch implements ui.Endpoint.
+func (e *appEndpoint) Watch(changed func()) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.watchers = append(e.watchers, changed)
+}
+
+func (e *appEndpoint) tell() {
+	e.mu.Lock()
+	watchers := slices.Clone(e.watchers)
+	e.mu.Unlock()
+	for _, f := range watchers {
+		f()
+	}
+}

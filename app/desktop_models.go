@@ -1,0 +1,192 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"sync"
+
+	"clefbar/app/worker"
+	"clefbar/engine"
+	"clefbar/models/shelf"
+	"clefbar/ui"
+)
+
+// appModels is the window's view of the models: which there are, and which one is open or on its way.
+type appModels struct {
+	lib    *library
+	worker *worker.Worker
+
+	mu       sync.Mutex
+	list     []ui.Model
+	opening  string // key that Open was last called with, "" when that has ended
+	stop     context.CancelFunc
+	failed   string // key that could not be opened
+	err      error
+	watchers []func()
+}
+
+func newAppModels(lib *library, w *worker.Worker) *appModels {
+	m := &appModels{lib: lib, worker: w, stop: func() {}}
+	m.list = modelList(lib.entries)
+	w.Watch(func(worker.Status) { m.tell() })
+	go m.look()
+	return m
+}
+
+// look reads the disk, which may take a while, and tells the window.
+func (m *appModels) look() {
+	list := modelList(m.lib.list(context.Background()))
+	m.mu.Lock()
+	m.list = list
+	m.mu.Unlock()
+	m.tell()
+}
+
+func modelList(entries []entry) []ui.Model {
+	list := make([]ui.Model, 0, len(entries))
+	for _, e := range entries {
+		m := ui.Model{
+			ID: e.key, Name: e.info.Name, Layout: e.info.Layout, Usable: true, Practice: e.info.Practice,
+		}
+		switch {
+		case e.info.Practice:
+			m.Note = "practice model"
+		case e.info.ServerSide:
+			m.Note = "on another server"
+		case e.item != nil && e.item.State != shelf.Ready:
+			m.Usable, m.Note = false, e.item.State.String()+": "+e.item.Problem.Error()
+		case e.item != nil:
+			m.Note = fitNote(e.item.Memory(fitTokens))
+		}
+		list = append(list, m)
+	}
+	return list
+}
+
+// fitNote says how much memory a model takes and whether that fits.
+func fitNote(need int64) string {
+	fit, err := shelf.FitFor(need, 0)
+	if err != nil {
+		return size(need)
+	}
+	return size(need) + ", " + string(fit.Verdict())
+}
+
+// List implements ui.Models.
+func (m *appModels) List() []ui.Model {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.list)
+}
+
+// State implements ui.Models.
+func (m *appModels) State() ui.ModelState {
+	st := m.worker.Status()
+	chosen := m.worker.Chosen()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := ui.ModelState{ID: chosen, Info: st.Chosen}
+	switch {
+	case m.opening != "":
+		s.Phase, s.ID = ui.PhaseOpening, m.opening
+		s.Info, _ = m.lib.Info(m.opening)
+		s.Done, s.Total, s.Left = st.Done, st.Total, st.Left
+	case m.err != nil:
+		s.Phase, s.ID, s.Err = ui.PhaseFailed, m.failed, m.err
+		s.Info, _ = m.lib.Info(m.failed)
+	case st.Ready:
+		s.Phase = ui.PhaseReady
+	case st.Loading != "":
+		s.Phase, s.Done, s.Total, s.Left = ui.PhaseOpening, st.Done, st.Total, st.Left
+	}
+	return s
+}
+
+// Open implements ui.Models. A model that opens is the chosen one from now on, also after a restart.
+func (m *appModels) Open(id string) {
+	ctx, cancel := context.WithCancel(context.Background())
+	m.mu.Lock()
+	m.stop()
+	m.opening, m.err, m.stop = id, nil, cancel
+	m.mu.Unlock()
+	m.tell()
+	go func() {
+		defer cancel()
+		err := m.worker.Choose(ctx, id)
+		m.mu.Lock()
+		if m.opening == id && ctx.Err() == nil {
+			m.opening = ""
+			m.failed, m.err = id, err
+		}
+		m.mu.Unlock()
+		if err == nil {
+			m.keep(func(s *settings) { s.Model = chosenName(id) })
+		}
+		m.tell()
+	}()
+}
+
+// chosenName is how the settings write a key: Etude is what stands for nothing chosen.
+func chosenName(key string) string {
+	if key == etudeKey {
+		return ""
+	}
+	return key
+}
+
+// Stop implements ui.Models.
+func (m *appModels) Stop() {
+	m.mu.Lock()
+	m.stop()
+	m.opening = ""
+	m.mu.Unlock()
+	m.tell()
+}
+
+// Unload implements ui.Models.
+func (m *appModels) Unload() { go m.worker.Unload() }
+
+// AddFolder implements ui.Models.
+func (m *appModels) AddFolder(path string) {
+	go func() {
+		key, err := m.lib.addFolder(path)
+		if err != nil {
+			m.mu.Lock()
+			m.failed, m.err = path, &engine.Error{Reason: engine.BadModel, Message: err.Error(), Err: err}
+			m.mu.Unlock()
+			m.tell()
+			return
+		}
+		m.keep(func(s *settings) {
+			if !slices.Contains(s.Folders, key) {
+				s.Folders = append(s.Folders, key)
+			}
+		})
+		m.look()
+		m.Open(key)
+	}()
+}
+
+// keep changes the settings on disk.
+func (m *appModels) keep(change func(*settings)) {
+	if err := changeSettings(change); err != nil {
+		slog.Error("keep the settings", "err", err)
+	}
+}
+
+// Watch implements ui.Models.
+func (m *appModels) Watch(changed func()) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.watchers = append(m.watchers, changed)
+}
+
+func (m *appModels) tell() {
+	m.mu.Lock()
+	watchers := slices.Clone(m.watchers)
+	m.mu.Unlock()
+	for _, f := range watchers {
+		f()
+	}
+}
