@@ -39,9 +39,11 @@ func (p *page) openJSON() {
 	s := &jsonSheet{modal: newModal(p, jsonTitle, "Edits here change the form, and the other way round."), before: p.doc.Snapshot()}
 	s.folded = s.before.Fold()
 	s.body = newJSONBody(s)
-	s.foot = newJSONFoot(s.takeBack)
-	s.modal.body, s.modal.left = s.body, s.foot
-	s.modal.right = newFootNote(keyText(fyne.KeyE, command()) + " opens and closes this sheet")
+	note := newFootNote(keyText(fyne.KeyE, command()) + " opens and closes this sheet")
+	s.foot = newJSONFoot(s.takeBack, func() float32 {
+		return min(dp(modalWidth), p.canvas().Size().Width-dp(modalMargin)) - note.MinSize().Width - dp(56)
+	})
+	s.modal.body, s.modal.left, s.modal.right = s.body, s.foot, note
 	s.modal.head = []fyne.CanvasObject{newButton(rankOutline, "copy", "Copy", s.copy)}
 	s.modal.closed = s.leave
 	text := s.folded.Text
@@ -64,6 +66,7 @@ func (s *jsonSheet) typed(text string) {
 		}
 	}
 	s.foot.offer(s.page.doc.Snapshot() != s.before)
+	s.modal.Refresh()
 }
 
 // check shows what there is to say about a text and reports whether the form can
@@ -99,7 +102,7 @@ func (s *jsonSheet) check(text string) bool {
 // sideBlocks explains what the form keeps as written, and the size.
 func (s *jsonSheet) sideBlocks(text string, probe *document.Case) []sideBlock {
 	var blocks []sideBlock
-	add := func(title string, lines ...string) { blocks = append(blocks, sideBlock{title, lines}) }
+	add := func(title string, lines ...string) { blocks = append(blocks, sideBlock{title: title, lines: lines}) }
 	if list := probe.Structured(); len(list) > 0 {
 		add("Kept as written", keptSentence(text, list))
 	}
@@ -178,6 +181,7 @@ func (s *jsonSheet) takeBack() {
 	s.body.entry.OnChanged = s.typed
 	s.check(s.folded.Text)
 	s.foot.offer(false)
+	s.modal.Refresh()
 }
 
 // leave keeps a text that is no request for the next time.
@@ -196,12 +200,13 @@ type jsonFoot struct {
 	sign *icon
 	text *label
 	back *button
+	room func() float32 // what the foot has for it
 }
 
 var _ drawn = (*jsonFoot)(nil)
 
-func newJSONFoot(takeBack func()) *jsonFoot {
-	f := &jsonFoot{sign: newIcon("check", colorAccent), text: newLabel("", colorInk2, 13, regular)}
+func newJSONFoot(takeBack func(), room func() float32) *jsonFoot {
+	f := &jsonFoot{room: room, sign: newIcon("check", colorAccent), text: newLabel("", colorInk2, 13, regular)}
 	f.back = newButton(rankLink, "", "Take the edits back", takeBack)
 	f.back.Hide()
 	f.parts = []fyne.CanvasObject{f.sign.Image, f.text.Text, f.back}
@@ -232,7 +237,13 @@ func (f *jsonFoot) paint() {
 	f.text.paint()
 }
 
-func (f *jsonFoot) least() fyne.Size { return fyne.NewSize(dp(320), dp(24)) }
+func (f *jsonFoot) least() fyne.Size {
+	width := dp(24) + f.text.width()
+	if f.back.Visible() {
+		width += dp(16) + f.back.MinSize().Width
+	}
+	return fyne.NewSize(min(width, f.room()), dp(24))
+}
 
 func (f *jsonFoot) arrange(size fyne.Size) {
 	put(f.sign.Image, dp(1), (size.Height-dp(14))/2, dp(14), dp(14))

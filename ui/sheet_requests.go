@@ -66,6 +66,9 @@ func (s *requestsSheet) refresh() {
 	s.body.all = all
 	s.body.sift()
 	note := plural(len(all), "request", "requests") + " since Clefbar started."
+	if len(all) == 0 {
+		note = "None since Clefbar started."
+	}
 	if !s.log.KeepsBodies() {
 		note += " What they say is not kept."
 	}
@@ -118,6 +121,7 @@ type requestsBody struct {
 	figure
 	all, shown []Seen
 	chosen     string // id
+	now        func() time.Time
 	filter     *filterField
 	heads      []*label
 	list       *widget.List
@@ -130,14 +134,14 @@ type requestsBody struct {
 var _ drawn = (*requestsBody)(nil)
 
 func newRequestsBody(s *requestsSheet) *requestsBody {
-	b := &requestsBody{rule: newRect(0), under: newRect(0), empty: newParagraph("", colorInk2, 13)}
+	b := &requestsBody{now: time.Now, rule: newRect(0), under: newRect(0), empty: newParagraph("", colorInk2, 13)}
 	b.filter = newFilterField(b.sift, s.modal.close)
 	b.detail = newRequestDetail(s.replay)
 	b.list = widget.NewList(
 		func() int { return len(b.shown) },
 		func() fyne.CanvasObject { return newRequestRow(b.choose) },
 		func(i widget.ListItemID, o fyne.CanvasObject) {
-			o.(*requestRow).set(b.shown[i], b.shown[i].ID == b.chosen)
+			o.(*requestRow).set(b.shown[i], b.shown[i].ID == b.chosen, b.now())
 		},
 	)
 	b.list.HideSeparators = true

@@ -1,7 +1,9 @@
 package ui
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"fyne.io/fyne/v2"
@@ -64,7 +66,7 @@ func (d *requestDetail) arrange(size fyne.Size) {
 // detailBlocks says all there is to say of a request.
 func detailBlocks(s *Seen) []sideBlock {
 	if s == nil {
-		return []sideBlock{{"One request", []string{"Choose a line to see its answers."}}}
+		return []sideBlock{{title: "One request", lines: []string{"Choose a line to see its answers."}}}
 	}
 	head := []string{s.At.Format("2 January, 15:04:05.000"), strings.TrimSpace(s.Method + " " + s.Path)}
 	if s.Address != "" {
@@ -73,48 +75,49 @@ func detailBlocks(s *Seen) []sideBlock {
 	if s.ID != "" {
 		head = append(head, s.ID)
 	}
-	blocks := []sideBlock{{clientName(*s), head}}
+	blocks := []sideBlock{{title: clientName(*s), lines: head}}
 	if s.Error != "" {
-		blocks = append(blocks, sideBlock{statusText(*s), []string{s.Error}})
+		blocks = append(blocks, sideBlock{title: capital(statusText(*s)), lines: []string{s.Error}})
 	}
 	if s.Response == nil {
 		return blocks
 	}
 	t := s.Response.Timing
-	blocks = append(blocks, sideBlock{"Work", []string{
+	blocks = append(blocks, sideBlock{title: "Work", lines: []string{
 		fmt.Sprintf("%s by %s", plural(s.Response.Usage.InputTokens, "token", "tokens"), modelName(s.Response.Model)),
 		fmt.Sprintf("queue %s, read %s, head %s", span(t.Queue), span(t.Prefill), span(t.Head)),
 	}})
 	for _, a := range s.Response.Answers {
-		blocks = append(blocks, sideBlock{a.ID, answerLines(a)})
+		blocks = append(blocks, answerBlock(a))
 	}
 	return blocks
 }
 
-// answerLines writes an answer: the leading three options with their figures.
-func answerLines(a engine.Answer) []string {
+// answerBars is how many options of an answer are shown, the likeliest first.
+const answerBars = 4
+
+// answerBlock shows an answer as bars.
+func answerBlock(a engine.Answer) sideBlock {
+	b := sideBlock{title: a.ID}
 	if a.Kind == engine.Noul {
-		return []string{"yes  " + exact(a.Noul)}
+		b.bars = []sideBar{{"yes", a.Noul, a.Noul >= 0.5}}
+		return b
 	}
-	var lines []string
-	shown := map[int]bool{}
-	for range min(3, len(a.Probs)) {
-		best := -1
-		for i, p := range a.Probs {
-			if !shown[i] && (best < 0 || p > a.Probs[best]) {
-				best = i
-			}
-		}
-		shown[best] = true
-		lines = append(lines, a.Options[best]+"  "+exact(a.Probs[best]))
+	order := make([]int, len(a.Probs))
+	for i := range order {
+		order[i] = i
 	}
-	if left := len(a.Probs) - len(lines); left > 0 {
-		lines = append(lines, fmt.Sprintf("and %d more", left))
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(a.Probs[j], a.Probs[i]) })
+	for _, i := range order[:min(answerBars, len(order))] {
+		b.bars = append(b.bars, sideBar{a.Options[i], a.Probs[i], i == a.Best})
+	}
+	if left := len(order) - answerBars; left > 0 {
+		b.lines = append(b.lines, plural(len(order), "option", "options")+", the likeliest four:")
 	}
 	if a.Kind == engine.Score {
-		lines = append(lines, "score "+exact(a.Score))
+		b.lines = append(b.lines, "Expected score "+probability(a.Score))
 	}
-	return lines
+	return b
 }
 
 // detailText is a column of blocks as high as it needs to be.

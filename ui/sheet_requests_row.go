@@ -97,7 +97,7 @@ func (r *requestRow) MouseMoved(*desktop.MouseEvent) {}
 // MouseOut ends the mark.
 func (r *requestRow) MouseOut() { r.hovered = false; r.Refresh() }
 
-func (r *requestRow) set(s Seen, chosen bool) {
+func (r *requestRow) set(s Seen, chosen bool, now time.Time) {
 	r.seen, r.chosen = s, chosen
 	took := ""
 	if s.Status != 0 {
@@ -107,7 +107,7 @@ func (r *requestRow) set(s Seen, chosen bool) {
 	if s.Bytes > 0 {
 		size = bytesText(int64(s.Bytes))
 	}
-	for i, text := range []string{seenTime(s.At, time.Now()), programText(s), size, took, statusText(s)} {
+	for i, text := range []string{seenTime(s.At, now), programText(s), size, took, statusText(s)} {
 		r.cells[i].set(text)
 	}
 	r.Refresh()

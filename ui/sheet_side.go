@@ -2,12 +2,21 @@ package ui
 
 import (
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
 )
 
-// sideBlock is one thing to know: a title and sentences.
+// sideBlock is one thing to know: a title, sentences, bars.
 type sideBlock struct {
 	title string
 	lines []string
+	bars  []sideBar
+}
+
+// sideBar is a probability with its name.
+type sideBar struct {
+	name  string
+	value float64
+	leads bool
 }
 
 // sheetSide is the column beside a sheet's text.
@@ -16,6 +25,7 @@ type sheetSide struct {
 	blocks []sideBlock
 	titles []*label
 	texts  []*paragraph
+	bars   []*sideBarRow
 }
 
 var _ drawn = (*sheetSide)(nil)
@@ -30,7 +40,7 @@ func newSheetSide() *sheetSide {
 func (s *sheetSide) CreateRenderer() fyne.WidgetRenderer { return newDrawing(s) }
 
 func (s *sheetSide) set(blocks []sideBlock) {
-	s.blocks, s.titles, s.texts, s.parts = blocks, nil, nil, nil
+	s.blocks, s.titles, s.texts, s.bars, s.parts = blocks, nil, nil, nil, nil
 	for _, b := range blocks {
 		t := newLabel(b.title, colorInk, 13, bold)
 		s.titles = append(s.titles, t)
@@ -39,6 +49,11 @@ func (s *sheetSide) set(blocks []sideBlock) {
 			p := newParagraph(line, colorInk2, 13)
 			s.texts = append(s.texts, p)
 			s.parts = append(s.parts, p)
+		}
+		for _, bar := range b.bars {
+			r := newSideBarRow(bar)
+			s.bars = append(s.bars, r)
+			s.parts = append(s.parts, r)
 		}
 	}
 	s.Refresh()
@@ -62,28 +77,82 @@ func (s *sheetSide) arrange(size fyne.Size) {
 	})
 }
 
-const sidePad = 16
+const (
+	sidePad   = 16
+	sideBarAt = 22 // height of a bar's row
+)
 
-// column goes through titles and texts from top to bottom and returns the height.
-// place is told where each text stands; titles are placed at once when it is set.
+// column goes through everything from top to bottom and returns the height. place,
+// if given, is told where each text and bar stands; titles are placed on the way.
 func (s *sheetSide) column(width float32, place func(o fyne.CanvasObject, y, h float32)) float32 {
 	y, room := dp(12), width-dp(28)
-	next := 0
+	put := func(o fyne.CanvasObject, h float32) {
+		if place != nil {
+			place(o, y, h)
+		}
+		y += h
+	}
+	text, bar := 0, 0
 	for i, b := range s.blocks {
 		if place != nil {
 			s.titles[i].place(dp(sidePad), y, room, dp(20))
 		}
 		y += dp(25)
 		for range b.lines {
-			p := s.texts[next]
-			next++
-			h := p.heightAt(room)
-			if place != nil {
-				place(p, y, h)
-			}
-			y += h
+			put(s.texts[text], s.texts[text].heightAt(room))
+			text++
+		}
+		for range b.bars {
+			put(s.bars[bar], dp(sideBarAt))
+			bar++
 		}
 		y += dp(15)
 	}
 	return y
+}
+
+// sideBarRow draws one probability: name, bar, number.
+type sideBarRow struct {
+	figure
+	what         sideBar
+	name, number *label
+	track, fill  *canvas.Rectangle
+}
+
+var _ drawn = (*sideBarRow)(nil)
+
+func newSideBarRow(b sideBar) *sideBarRow {
+	style := regular
+	if b.leads {
+		style = bold
+	}
+	r := &sideBarRow{what: b, track: newRect(2), fill: newRect(2)}
+	r.name, r.number = newLabel(b.name, colorInk, 12, style), newLabel(probability(b.value), colorInk2, 12, style)
+	r.parts = []fyne.CanvasObject{r.name.Text, r.track, r.fill, r.number.Text}
+	r.ExtendBaseWidget(r)
+	return r
+}
+
+// CreateRenderer builds the drawing.
+func (r *sideBarRow) CreateRenderer() fyne.WidgetRenderer { return newDrawing(r) }
+
+func (r *sideBarRow) paint() {
+	r.track.FillColor, r.fill.FillColor = themeColor(colorTrack), themeColor(colorFill2)
+	if r.what.leads {
+		r.fill.FillColor = themeColor(colorAccent)
+	}
+	r.name.paint()
+	r.number.paint()
+}
+
+func (r *sideBarRow) least() fyne.Size { return fyne.NewSize(dp(120), dp(sideBarAt)) }
+
+func (r *sideBarRow) arrange(size fyne.Size) {
+	number, gap := dp(32), dp(8)
+	name := (size.Width - number - 2*gap) / 2
+	track := size.Width - name - number - 2*gap
+	r.name.place(0, 0, name, size.Height)
+	r.number.placeRight(size.Width, 0, number, size.Height)
+	put(r.track, name+gap, (size.Height-dp(6))/2, track, dp(6))
+	put(r.fill, name+gap, (size.Height-dp(6))/2, max(dp(3), track*float32(r.what.value)), dp(6))
 }

@@ -108,15 +108,9 @@ func (s Shelved) downloading() bool { return s.Stage == StageArriving || s.Stage
 func (r *shelfRow) weigh() {
 	s := r.model
 	share := noValue + 0.0
-	r.word.set("")
 	switch {
 	case s.downloading():
 		r.need.set(s.progressText())
-		if s.Stage == StagePaused {
-			r.word.set("paused")
-		} else {
-			r.word.set(joined(speedText(s.Speed), leftText(s.Left)))
-		}
 		if s.Total > 0 {
 			share = float64(s.Done) / float64(s.Total)
 		}
@@ -128,12 +122,27 @@ func (r *shelfRow) weigh() {
 		r.need.set("Not there now")
 	case s.Known:
 		r.need.set(bytesText(s.Memory))
-		r.word.set(r.machine.fitWord(s))
 		share = min(1, float64(s.Memory)/float64(max(1, r.machine.Gives)))
 	default:
 		r.need.set("–")
 	}
 	r.share.move(share, r.Refresh)
+}
+
+// aside is what stands at the right of the memory column; a narrow window leaves
+// the speed out.
+func (r *shelfRow) aside(wide bool) string {
+	switch s := r.model; {
+	case s.Stage == StagePaused:
+		return "paused"
+	case s.Stage == StageArriving && wide:
+		return joined(speedText(s.Speed), leftText(s.Left))
+	case s.Stage == StageArriving:
+		return leftText(s.Left)
+	case r.share.has():
+		return r.machine.fitWord(s)
+	}
+	return ""
 }
 
 func joined(a, b string) string {
@@ -231,22 +240,28 @@ func (r *shelfRow) arrange(size fyne.Size) {
 }
 
 func (r *shelfRow) arrangeMemory(c shelfColumns, middle float32) {
-	width := c.width
-	if r.model.downloading() && c.tickets {
-		width = c.ticket - c.memory
+	x, width := c.memory, c.width
+	r.word.set(r.aside(c.tickets))
+	word := r.word.width()
+	switch {
+	case r.model.downloading() && c.tickets:
+		width = c.ticket - x
+	case r.model.downloading(): // nothing stands in the column of disks
+		x -= dp(diskWidth - 8)
+		width += dp(diskWidth - 8)
 	}
 	barred := r.share.has()
 	y := middle - dp(10)
 	if barred {
 		y = middle - dp(15)
 	}
-	word := min(r.word.width(), width*0.6)
-	r.need.place(c.memory, y, width-word-dp(8), dp(20))
-	r.word.placeRight(c.memory+width, y, word+1, dp(20))
+	word = min(word, width*0.6)
+	r.need.place(x, y, width-word-dp(8), dp(20))
+	r.word.placeRight(x+width, y, word+1, dp(20))
 	show(r.track, barred)
 	show(r.fill, barred)
-	put(r.track, c.memory, middle+dp(8), width, dp(4))
-	put(r.fill, c.memory, middle+dp(8), max(dp(4), width*float32(max(0, r.share.at))), dp(4))
+	put(r.track, x, middle+dp(8), width, dp(4))
+	put(r.fill, x, middle+dp(8), max(dp(4), width*float32(max(0, r.share.at))), dp(4))
 }
 
 func (r *shelfRow) arrangeActions(c shelfColumns, height float32) {
