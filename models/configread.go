@@ -57,6 +57,9 @@ func checkModelType(root, text *object) error {
 	if types[0] == "" && types[1] == "" {
 		return fileError(Unsupported, configFile, "model_type is missing: is this a Clef model?")
 	}
+	if types[0] == "clef" {
+		return fileError(Unsupported, configFile, "model_type %q keeps the decision head inside the backbone's files, which is not supported: choose a conversion with %s", types[0], headFile)
+	}
 	for _, t := range types {
 		if t != "" && !slices.Contains(modelTypes, t) {
 			return fileError(Unsupported, configFile, "model_type %q is not supported: Clef and Clef-flash are %q", t, modelTypes[0])

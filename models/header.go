@@ -1,6 +1,7 @@
 package models
 
 import (
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
@@ -139,10 +140,7 @@ func naturals(raw json.RawMessage, limit int) ([]int64, error) {
 func checkLayout(file string, entries []entry, start, size int64) error {
 	byStart := slices.Clone(entries)
 	slices.SortFunc(byStart, func(a, b entry) int {
-		if a.from != b.from {
-			return int(min(1, max(-1, a.from-b.from)))
-		}
-		return int(min(1, max(-1, a.to-b.to)))
+		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to))
 	})
 	var at int64
 	for _, e := range byStart {

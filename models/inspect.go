@@ -1,6 +1,7 @@
 package models
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -68,7 +69,7 @@ func (l *Listing) add(src source, name string, quant map[string]string) (err err
 	}
 	defer func() { err = errors.Join(err, b.close()) }()
 	entries, _, err := parseHeader(b.name, b.data)
-	slices.SortStableFunc(entries, func(a, b entry) int { return int(min(1, max(-1, a.from-b.from))) })
+	slices.SortStableFunc(entries, func(a, b entry) int { return cmp.Compare(a.from, b.from) })
 	for _, e := range entries {
 		l.Tensors = append(l.Tensors, Listed{name, e.name, e.dtype, e.shape, e.to - e.from, quant[e.name]})
 	}

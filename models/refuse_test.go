@@ -104,6 +104,7 @@ func TestRefusedFolders(t *testing.T) {
 		{"weights empty", with(map[string][]byte{"model.safetensors": {}}), Incomplete, "empty"},
 
 		{"another architecture", ed("config.json", `"model_type":"qwen3_5"`, `"model_type":"llama"`), Unsupported, `model_type "llama"`},
+		{"head inside the backbone", ed("config.json", `"model_type":"qwen3_5"`, `"model_type":"clef"`), Unsupported, "choose a conversion with joint_head.safetensors"},
 		{"omni", ed("config.json", `"model_type":"qwen3_5_text"`, `"model_type":"qwen3_omni_moe"`), Unsupported, `"qwen3_omni_moe"`},
 		{"hidden_size missing", ed("config.json", `"hidden_size":64,`, ``), Mismatch, "text_config.hidden_size is missing"},
 		{"hidden_size zero", ed("config.json", `"hidden_size":64`, `"hidden_size":0`), Mismatch, "hidden_size is 0"},

@@ -6,26 +6,31 @@ import "clefbar/engine/backend"
 // after block: the convolution's history and the state carry over.
 func (m *Model) deltaRule(i int, x backend.Buffer, prefix, keep *Prefix, s *scratch) {
 	l := &m.layers[i]
-	d := l.delta
-	history, state := m.deltaState(i, prefix, x.Rows() > m.block || keep != nil)
-	for from := 0; from < x.Rows(); from += m.block {
-		part := x.Slice(from, min(from+m.block, x.Rows()))
+	d, c := l.delta, m.cfg
+	history, state := m.deltaState(i, prefix, x.Rows() > s.rows || keep != nil)
+	t := s.phase()
+	defer t.end()
+	normed, qkv, conv := t.work(c.Hidden), t.work(c.QKV()), t.work(c.QKV())
+	z, o, gated := t.work(c.ValueHeads*c.ValueDim), t.work(c.ValueHeads*c.ValueDim), t.work(c.ValueHeads*c.ValueDim)
+	b, a, g, beta := t.exact(c.ValueHeads), t.exact(c.ValueHeads), t.exact(c.ValueHeads), t.exact(c.ValueHeads)
+	for from := 0; from < x.Rows(); from += s.rows {
+		part := x.Slice(from, min(from+s.rows, x.Rows()))
 		n := part.Rows()
-		h, qkv, z := s.normed.Slice(0, n), s.qkv.Slice(0, n), s.z.Slice(0, n)
-		b, a, g, beta := s.b.Slice(0, n), s.a.Slice(0, n), s.g.Slice(0, n), s.beta.Slice(0, n)
-		conv, o, gated := s.conv.Slice(0, n), s.o.Slice(0, n), s.gated.Slice(0, n)
-		m.b.RMSNorm(h, part, l.inNorm, m.cfg.Eps)
-		m.b.Linear([]backend.Buffer{qkv, z, b, a}, h, d.in, nil, backend.None)
+		normed, qkv, conv := normed.Slice(0, n), qkv.Slice(0, n), conv.Slice(0, n)
+		z, o, gated := z.Slice(0, n), o.Slice(0, n), gated.Slice(0, n)
+		b, a, g, beta := b.Slice(0, n), a.Slice(0, n), g.Slice(0, n), beta.Slice(0, n)
+		m.b.RMSNorm(normed, part, l.inNorm, c.Eps)
+		m.b.Linear([]backend.Buffer{qkv, z, b, a}, normed, d.in, nil, backend.None)
 		m.b.CausalConv(conv, qkv, d.taps, history)
 		m.b.DeltaGates(g, beta, a, b, d.rule)
 		m.b.GatedDelta(o, conv, g, beta, d.rule, state)
-		m.b.NormGate(gated, o, z, d.norm, m.cfg.Eps)
+		m.b.NormGate(gated, o, z, d.norm, c.Eps)
 		if m.probe != nil {
-			for name, buf := range map[string]backend.Buffer{
-				"input_layernorm": h, "in_proj_qkv": qkv, "in_proj_z": z, "in_proj_b": b, "in_proj_a": a,
+			for name, x := range map[string]backend.Buffer{
+				"input_layernorm": normed, "in_proj_qkv": qkv, "in_proj_z": z, "in_proj_b": b, "in_proj_a": a,
 				"conv": conv, "g": g, "beta": beta, "delta_out": o, "gated_norm": gated,
 			} {
-				m.showIn(i, name, from, buf)
+				m.showIn(i, name, from, x)
 			}
 		}
 		m.b.LinearAdd(part, gated, d.out, nil)

@@ -7,11 +7,6 @@ import (
 	"clefbar/engine/backend"
 )
 
-// blockRows is how many tokens pass through a layer at a time. It bounds scratch
-// memory (the widest intermediate has blockRows × MLP numbers) while keeping
-// matrix products tall enough to be efficient.
-const blockRows = 1024
-
 // Input is a token sequence, or the rest of one behind a prefix.
 type Input struct {
 	IDs []int32
@@ -71,7 +66,7 @@ func (m *Model) run(in Input, keep *Prefix) (backend.Buffer, error) {
 	}
 	m.show("embed", 0, x)
 	cos, sin := m.angles(pos[past:])
-	s := newScratch(m, min(rows, m.block))
+	s := newScratch(m.b, min(rows, m.block))
 	for i := range m.layers {
 		l := &m.layers[i]
 		if l.attn != nil {
@@ -82,17 +77,12 @@ func (m *Model) run(in Input, keep *Prefix) (backend.Buffer, error) {
 		m.mlp(i, x, s)
 		m.show(fmt.Sprintf("layer%d", i), 0, x)
 	}
-	for from := 0; from < rows; from += m.block {
-		part := x.Slice(from, min(from+m.block, rows))
-		final := s.final.Slice(0, part.Rows())
-		m.b.RMSNorm(final, part, m.norm, m.cfg.Eps)
-		m.b.Copy(part, final)
-	}
+	m.finalNorm(x, s)
 	m.show("hidden", 0, x)
 	if past > 0 {
 		m.b.Copy(all.Slice(0, past), in.Prefix.hidden)
 	}
-	s.free(m.b)
+	s.release()
 	m.b.Free(cos, sin)
 	return all, nil
 }
@@ -113,13 +103,28 @@ func (m *Model) showIn(layer int, name string, from int, x backend.Buffer) {
 // mlp adds the feed-forward part of layer i to x.
 func (m *Model) mlp(i int, x backend.Buffer, s *scratch) {
 	l := &m.layers[i]
-	for from := 0; from < x.Rows(); from += m.block {
-		part := x.Slice(from, min(from+m.block, x.Rows()))
-		n := part.Rows()
-		h, wide := s.normed.Slice(0, n), s.wide.Slice(0, n)
-		m.b.RMSNorm(h, part, l.postNorm, m.cfg.Eps)
-		m.showIn(i, "post_attention_layernorm", from, h)
-		m.b.SwiGLU(wide, h, l.gate, l.up)
+	t := s.phase()
+	defer t.end()
+	normed, wide := t.work(m.cfg.Hidden), t.work(m.cfg.MLP)
+	for from := 0; from < x.Rows(); from += s.rows {
+		part := x.Slice(from, min(from+s.rows, x.Rows()))
+		normed, wide := normed.Slice(0, part.Rows()), wide.Slice(0, part.Rows())
+		m.b.RMSNorm(normed, part, l.postNorm, m.cfg.Eps)
+		m.showIn(i, "post_attention_layernorm", from, normed)
+		m.b.SwiGLU(wide, normed, l.gate, l.up)
 		m.b.LinearAdd(part, wide, l.down, nil)
+	}
+}
+
+// finalNorm normalises x in place, by way of scratch.
+func (m *Model) finalNorm(x backend.Buffer, s *scratch) {
+	t := s.phase()
+	defer t.end()
+	normed := t.exact(m.cfg.Hidden)
+	for from := 0; from < x.Rows(); from += s.rows {
+		part := x.Slice(from, min(from+s.rows, x.Rows()))
+		normed := normed.Slice(0, part.Rows())
+		m.b.RMSNorm(normed, part, m.norm, m.cfg.Eps)
+		m.b.Copy(part, normed)
 	}
 }

@@ -82,7 +82,7 @@ func TestPrefixEqualsWhole(t *testing.T) {
 	m, _ := openModel(t, modeltest.Small)
 	ids := someIDs(17, 32)
 	want := forward(t, m, Input{IDs: ids})
-	for _, block := range []int{4, blockRows} {
+	for _, block := range []int{4, mostRows} {
 		m.block = block
 		for split := 1; split < len(ids); split++ {
 			p, err := m.Prefill(context.Background(), Input{IDs: ids[:split]})
@@ -197,6 +197,23 @@ func TestMemory(t *testing.T) {
 	m.Prefill(ctx, Input{IDs: someIDs(20, 32)})
 	if l.live != 0 {
 		t.Errorf("after cancelled runs %d numbers were not given back", l.live)
+	}
+}
+
+// TestBlockRows: scratch stays within its budget where the model allows it.
+func TestBlockRows(t *testing.T) {
+	for name, tt := range map[string]struct {
+		c    models.Config
+		want int
+	}{
+		"practice model": {models.Config{Hidden: 256, MLP: 384, Heads: 6, KVHeads: 3, HeadDim: 64, KeyHeads: 2, ValueHeads: 2, KeyDim: 64, ValueDim: 64}, 1024},
+		"9B":             {models.Config{Hidden: 4096, MLP: 12288, Heads: 16, KVHeads: 4, HeadDim: 256, KeyHeads: 16, ValueHeads: 32, KeyDim: 128, ValueDim: 128}, 448},
+		"27B":            {models.Config{Hidden: 5120, MLP: 17408, Heads: 24, KVHeads: 4, HeadDim: 256, KeyHeads: 16, ValueHeads: 48, KeyDim: 128, ValueDim: 128}, 320},
+		"very wide":      {models.Config{Hidden: 1 << 20, MLP: 1 << 20, Heads: 1, KVHeads: 1, HeadDim: 1, KeyHeads: 1, ValueHeads: 1, KeyDim: 1, ValueDim: 1}, 256},
+	} {
+		if got := blockRows(&tt.c); got != tt.want {
+			t.Errorf("%s: got %d rows, want %d", name, got, tt.want)
+		}
 	}
 }
 

@@ -60,7 +60,7 @@ const l2Eps = 1e-6
 // be nil) with the stored bytes that were handed over. Ending ctx stops it.
 func Load(ctx context.Context, b backend.Backend, f *models.Folder, progress func(bytes int64)) (*Model, error) {
 	l := loader{b: b, f: f}
-	m := &Model{b: b, cfg: f.Config, block: blockRows}
+	m := &Model{b: b, cfg: f.Config, block: blockRows(f.Config)}
 	m.embed = l.load("embed_tokens.weight", backend.Table)
 	m.norm = l.centred("norm.weight")
 	for i := range f.Config.Full {

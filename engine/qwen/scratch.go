@@ -1,46 +1,75 @@
 package qwen
 
-import "clefbar/engine/backend"
+import (
+	"clefbar/engine/backend"
+	"clefbar/models"
+)
 
-// scratch holds the intermediates of one block of rows. They are shared by all
-// layers, so memory does not grow with the depth of the model.
+// Rows that pass through a layer at a time: as many as scratchBytes holds, for products
+// over many rows are the efficient ones, but within bounds.
+const (
+	scratchBytes = 96 << 20
+	leastRows    = 256
+	mostRows     = 1024
+	rowStep      = 64
+)
+
+// blockRows returns the rows of a block for a configuration.
+func blockRows(c *models.Config) int {
+	queries, values := c.Heads*c.HeadDim, c.ValueHeads*c.ValueDim
+	widths := c.Hidden + c.MLP + 2*c.QKV() + 3*max(queries, values) + 2*queries + c.KVHeads*c.HeadDim
+	return min(max(scratchBytes/(4*widths)/rowStep*rowStep, leastRows), mostRows)
+}
+
+// scratch holds the intermediates of one block of rows. A phase of a layer takes what
+// it needs and gives it back, so buffers are shared by all layers and by all phases
+// that need the same width, and memory does not grow with the depth of the model.
 type scratch struct {
-	normed, wide, final backend.Buffer
-	// gated delta rule
-	qkv, conv, z, b, a, g, beta, o, gated backend.Buffer
-	// full attention
-	qg, k, q, gate, attended backend.Buffer
+	b    backend.Backend
+	rows int
+	free map[shape][]backend.Buffer
+	all  []backend.Buffer
 }
 
-func newScratch(m *Model, rows int) *scratch {
-	c := m.cfg
-	work := func(cols int) backend.Buffer { return m.b.New(rows, cols, backend.Work) }
-	exact := func(cols int) backend.Buffer { return m.b.New(rows, cols, backend.Exact) }
-	s := &scratch{normed: work(c.Hidden), wide: work(c.MLP), final: exact(c.Hidden)}
-	var delta, full bool
-	for _, f := range c.Full {
-		full, delta = full || f, delta || !f
-	}
-	if delta {
-		values := c.ValueHeads * c.ValueDim
-		s.qkv, s.conv, s.z, s.o, s.gated = work(c.QKV()), work(c.QKV()), work(values), work(values), work(values)
-		s.b, s.a, s.g, s.beta = exact(c.ValueHeads), exact(c.ValueHeads), exact(c.ValueHeads), exact(c.ValueHeads)
-	}
-	if full {
-		queries := c.Heads * c.HeadDim
-		s.qg, s.k = work(2*queries), work(c.KVHeads*c.HeadDim)
-		s.q, s.gate, s.attended = work(queries), work(queries), work(queries)
-	}
-	return s
+type shape struct {
+	cols   int
+	format backend.Format
 }
 
-func (s *scratch) free(b backend.Backend) {
-	for _, x := range []backend.Buffer{
-		s.normed, s.wide, s.final, s.qkv, s.conv, s.z, s.b, s.a, s.g, s.beta, s.o, s.gated,
-		s.qg, s.k, s.q, s.gate, s.attended,
-	} {
-		if x != nil {
-			b.Free(x)
-		}
+func newScratch(b backend.Backend, rows int) *scratch {
+	return &scratch{b: b, rows: rows, free: map[shape][]backend.Buffer{}}
+}
+
+// taken is what one phase holds.
+type taken struct {
+	s    *scratch
+	held map[shape][]backend.Buffer
+}
+
+// phase starts to take buffers; end gives them back.
+func (s *scratch) phase() *taken { return &taken{s, map[shape][]backend.Buffer{}} }
+
+func (t *taken) work(cols int) backend.Buffer  { return t.take(shape{cols, backend.Work}) }
+func (t *taken) exact(cols int) backend.Buffer { return t.take(shape{cols, backend.Exact}) }
+
+func (t *taken) take(k shape) backend.Buffer {
+	var x backend.Buffer
+	if spare := t.s.free[k]; len(spare) > 0 {
+		x = spare[len(spare)-1]
+		t.s.free[k] = spare[:len(spare)-1]
+	} else {
+		x = t.s.b.New(t.s.rows, k.cols, k.format)
+		t.s.all = append(t.s.all, x)
+	}
+	t.held[k] = append(t.held[k], x)
+	return x
+}
+
+func (t *taken) end() {
+	for k, list := range t.held {
+		t.s.free[k] = append(t.s.free[k], list...)
 	}
 }
+
+// release frees everything.
+func (s *scratch) release() { s.b.Free(s.all...) }
