@@ -44,6 +44,8 @@ type CPU struct {
 	ctx       context.Context
 	err       error
 	closed    bool
+
+	operations float64 // of products, since New
 }
 
 var _ backend.Backend = (*CPU)(nil)

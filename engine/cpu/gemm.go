@@ -52,6 +52,9 @@ func ceil(n, d int) int { return (n + d - 1) / d }
 // split decides how the product is cut into tasks for n threads.
 func (g *gemm) split(s shape, threads int) {
 	units, rows := ceil(g.w.rows, s.nr), g.dst.rows
+	if rows == 0 {
+		return
+	}
 	most := taskPanels
 	if g.mode == swiGLU {
 		most /= 2
@@ -86,6 +89,15 @@ func (g *gemm) scratch(s shape) int {
 	return g.panels * (bytes + strips*rows*s.nr*4)
 }
 
+// operations counts the product's multiplications and additions.
+func (g *gemm) operations() float64 {
+	n := 2 * float64(g.dst.rows) * float64(g.w.rows) * float64(g.w.cols)
+	if g.up != nil {
+		n *= 2
+	}
+	return n
+}
+
 // task runs piece i: row blocks outside, so that a block of activations stays in the cache
 // while weights stream by.
 func (g *gemm) task(p path, i int, scratch []byte) {
@@ -102,6 +114,7 @@ func (c *CPU) multiply(list []gemm) {
 	for i := range list {
 		list[i].split(s, c.pool.size)
 		total += list[i].tasks
+		c.operations += list[i].operations()
 		room = max(room, list[i].scratch(s))
 	}
 	if c.grow(room); c.stopped() {

@@ -5,6 +5,10 @@ import (
 	"time"
 )
 
+// Operations counts the multiplications and additions that the matrix products of all runs
+// have done so far.
+func (c *CPU) Operations() float64 { return c.operations }
+
 // String is the precision's name.
 func (f form) String() string { return [...]string{F32, BF16, Int8}[f] }
 

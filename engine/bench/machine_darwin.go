@@ -1,0 +1,17 @@
+package bench
+
+import "golang.org/x/sys/unix"
+
+func processorName() string {
+	name, err := unix.Sysctl("machdep.cpu.brand_string")
+	if err != nil {
+		return ""
+	}
+	return name
+}
+
+// restingBytes is unknown: the system tells only the peak.
+func restingBytes() int64 { return 0 }
+
+// resetPeak does nothing: the peak is the process's and cannot be reset.
+func resetPeak() {}

@@ -1,0 +1,9 @@
+//go:build !linux && !darwin
+
+package bench
+
+func processorName() string { return "" }
+
+func restingBytes() int64 { return 0 }
+
+func resetPeak() {}

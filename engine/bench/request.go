@@ -1,0 +1,76 @@
+package bench
+
+import (
+	"strings"
+
+	"clefbar/engine"
+)
+
+// words fill the state; their number sets the length.
+const words = "The customer writes that the second invoice of this month was charged twice and asks for the money back before Friday . "
+
+// request asks three questions, one of each kind, about a state.
+const request = `{"state":"","questions":{
+"team":{"type":"choice","instructions":"Which team should handle this?","criteria":{"billing":"Payments or invoices","technical":"Bugs or outages"}},
+"urgency":{"type":"score","instructions":"How urgent is it?","criteria":["Can wait","This week","Today"]},
+"refund":{"type":"noul","instructions":"Does the customer ask for a refund?"}}}`
+
+// Request builds a request that m reads as `tokens` tokens, or as few fewer as its vocabulary
+// allows; it is longer only if the questions alone are.
+func Request(m Subject, tokens int) (*engine.Request, error) {
+	r, err := engine.ParseRequest([]byte(request), engine.Limits{})
+	if err != nil {
+		return nil, err
+	}
+	fits := func(state string) (bool, error) {
+		r.State = engine.Text(state)
+		e, err := m.Encode(r)
+		if err != nil && engine.ReasonOf(err) == engine.TooLong {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		return len(e.IDs) <= tokens, nil
+	}
+	n, err := most(tokens*len(words), func(n int) (bool, error) { return fits(text(n)) })
+	if err != nil {
+		return nil, err
+	}
+	r.State = engine.Text(text(n))
+	return r, nil
+}
+
+// text returns the first n bytes of the words, over and over.
+func text(n int) string {
+	return strings.Repeat(words, n/len(words)+1)[:n]
+}
+
+// most returns the largest n up to limit for which ok holds, 0 if it holds for none. If ok
+// holds for n it holds for everything below; it is not asked about much more than it needs.
+func most(limit int, ok func(n int) (bool, error)) (int, error) {
+	low, high := 0, 64
+	for high < limit {
+		good, err := ok(high)
+		if err != nil {
+			return 0, err
+		}
+		if !good {
+			break
+		}
+		low, high = high, 2*high
+	}
+	for high = min(high, limit); high-low > 1; {
+		mid := (low + high) / 2
+		good, err := ok(mid)
+		if err != nil {
+			return 0, err
+		}
+		if good {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+	return low, nil
+}
