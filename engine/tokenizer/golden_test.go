@@ -92,23 +92,3 @@ func TestPublishedPieces(t *testing.T) {
 		}
 	}
 }
-
-// The published records hold whole prompts. Cut at a newline that is a token of its
-// own, text and ids agree line by line, as no merge crosses such a place.
-func TestPublishedRecordsDecode(t *testing.T) {
-	dir, tok := parity(t), tokenizertest.Released(t)
-	var records []struct {
-		ID       string
-		InputIDs []int32 `json:"input_ids"`
-	}
-	readJSON(t, dir+"/parity-facts.json", &records)
-	if len(records) != 31 {
-		t.Fatalf("got %d records, want 31", len(records))
-	}
-	for _, r := range records {
-		text := tok.Decode(r.InputIDs)
-		if again := tok.Decode(tok.Encode(nil, text, false)); again != text {
-			t.Errorf("%s: the text changes in a round trip", r.ID)
-		}
-	}
-}
