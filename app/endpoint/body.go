@@ -12,6 +12,7 @@ import (
 	"mime"
 	"net/http"
 	"strings"
+	"time"
 
 	"clefbar/engine"
 )
@@ -35,6 +36,32 @@ func unsupported(format string, args ...any) *refusal {
 	return &refusal{
 		status: http.StatusUnsupportedMediaType, kind: "unsupported_media_type", message: fmt.Sprintf(format, args...),
 		header: http.Header{"Accept-Encoding": {"zstd, gzip, deflate, identity"}},
+	}
+}
+
+// Large bodies are taken in a few at a time: what is held in memory has a bound,
+// however many programs send at once.
+const (
+	largeBody  = 1 << 20 // bytes from which a body counts as large; compressed ones always do
+	largeAtOne = 8       // large bodies being read, decoded or parsed
+	largeWait  = 5 * time.Second
+)
+
+// reserve takes a place among the large bodies if the request has one. The place is
+// given back with the function that it returns.
+func (x *exchange) reserve() (release func(), err error) {
+	if n := x.r.ContentLength; n >= 0 && n <= largeBody && x.r.Header.Get("Content-Encoding") == "" {
+		return func() {}, nil
+	}
+	wait := time.NewTimer(largeWait)
+	defer wait.Stop()
+	select {
+	case x.s.large <- struct{}{}:
+		return func() { <-x.s.large }, nil
+	case <-x.r.Context().Done():
+		return nil, x.r.Context().Err()
+	case <-wait.C:
+		return nil, &engine.Error{Reason: engine.Busy, Message: "too many large requests are arriving; try again in a moment"}
 	}
 }
 

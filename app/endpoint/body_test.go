@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"clefbar/engine"
 
@@ -228,5 +229,26 @@ func TestCountFrames(t *testing.T) {
 	lying := binary.LittleEndian.AppendUint32([]byte{0x50, 0x2A, 0x4D, 0x18}, 0xFFFFFFFF)
 	if _, err := countFrames(lying); err == nil {
 		t.Error("a skippable frame longer than the data: no error")
+	}
+}
+
+// Large bodies beyond the places that there are wait, and small ones pass them.
+func TestLargeBodiesAreTakenInFewAtATime(t *testing.T) {
+	r := start(t, Options{})
+	for range largeAtOne {
+		r.api.large <- struct{}{}
+	}
+	large := r.send(t.Context(), question("hello"+strings.Repeat(" ", largeBody)))
+	if got := r.ask(t, noul); got.status != 200 {
+		t.Errorf("a small request beside full places: got %d", got.status)
+	}
+	select {
+	case got := <-large:
+		t.Fatalf("a large request without a place: got %d", got)
+	case <-time.After(50 * time.Millisecond):
+	}
+	<-r.api.large
+	if got := <-large; got != 413 { // too many tokens for the oracle, but taken in
+		t.Errorf("a large request with a place: got %d, want 413", got)
 	}
 }

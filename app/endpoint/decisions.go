@@ -12,15 +12,7 @@ import (
 // into a System One request with the questions' positions as ids, because names
 // there are optional and need not be unique.
 func (s *Server) decisions(x *exchange) error {
-	b, err := x.readBody(false)
-	if err != nil {
-		return err
-	}
-	v, err := engine.ParseValue(b.json, s.opt.Limits)
-	if err != nil {
-		return err
-	}
-	call, err := readDecision(v)
+	call, err := s.readCall(x)
 	if err != nil {
 		return err
 	}
@@ -37,6 +29,24 @@ func (s *Server) decisions(x *exchange) error {
 	}
 	x.write(http.StatusOK, encode(call.response(resp)))
 	return nil
+}
+
+// readCall takes in a Decisions request.
+func (s *Server) readCall(x *exchange) (*decision, error) {
+	release, err := x.reserve()
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	b, err := x.readBody(false)
+	if err != nil {
+		return nil, err
+	}
+	v, err := engine.ParseValue(b.json, s.opt.Limits)
+	if err != nil {
+		return nil, err
+	}
+	return readDecision(v)
 }
 
 // Limits of the Decisions API.

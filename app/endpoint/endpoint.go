@@ -49,6 +49,7 @@ type Server struct {
 	keys    *keyCheck
 	flights *flights
 	routes  map[string]*route
+	large   chan struct{} // places for large bodies
 	log     *slog.Logger
 }
 
@@ -56,7 +57,7 @@ type Server struct {
 func New(w *worker.Worker, opt Options) *Server {
 	s := &Server{
 		opt: opt, work: w, guard: newGuard(opt.Origins, opt.Hosts), keys: newKeyCheck(opt.Key),
-		flights: newFlights(w), log: opt.Log,
+		flights: newFlights(w), large: make(chan struct{}, largeAtOne), log: opt.Log,
 	}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)

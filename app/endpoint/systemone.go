@@ -8,11 +8,7 @@ import (
 
 // systemOne answers a System One request (endpoint.md 3 and 4).
 func (s *Server) systemOne(x *exchange) error {
-	b, err := x.readBody(true)
-	if err != nil {
-		return err
-	}
-	r, err := engine.ParseParts(b.json, b.parts, s.opt.Limits)
+	r, err := s.readSystemOne(x, true)
 	if err != nil {
 		return err
 	}
@@ -22,4 +18,18 @@ func (s *Server) systemOne(x *exchange) error {
 	}
 	x.write(http.StatusOK, resp.JSON())
 	return nil
+}
+
+// readSystemOne takes in a System One request.
+func (s *Server) readSystemOne(x *exchange, multipart bool) (*engine.Request, error) {
+	release, err := x.reserve()
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	b, err := x.readBody(multipart)
+	if err != nil {
+		return nil, err
+	}
+	return engine.ParseParts(b.json, b.parts, s.opt.Limits)
 }

@@ -10,11 +10,7 @@ import (
 // workersRun answers in the envelope of Workers AI (endpoint.md 11.2). The path names
 // the model; a model in the body has to be the same.
 func (s *Server) workersRun(x *exchange, name string) error {
-	b, err := x.readBody(false)
-	if err != nil {
-		return err
-	}
-	r, err := engine.ParseRequest(b.json, s.opt.Limits)
+	r, err := s.readSystemOne(x, false)
 	if err != nil {
 		return err
 	}
