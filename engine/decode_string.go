@@ -57,7 +57,7 @@ func plain(b []byte) bool {
 
 // escaped reads a string that has escapes or faults in it.
 func (d *decoder) escaped(start int) (string, bool) {
-	out := make([]byte, 0, 64)
+	out := make([]byte, 0, d.closing(start)-start)
 	from := start
 	for d.pos < len(d.data) {
 		switch c := d.data[d.pos]; {
@@ -79,6 +79,20 @@ func (d *decoder) escaped(start int) (string, bool) {
 		}
 	}
 	return "", d.fail("a string does not end")
+}
+
+// closing returns where the string that begins at from ends, or the end of the data:
+// no string is longer than it is spelled.
+func (d *decoder) closing(from int) int {
+	for i := from; i < len(d.data); i++ {
+		switch d.data[i] {
+		case '"':
+			return i
+		case '\\':
+			i++
+		}
+	}
+	return len(d.data)
 }
 
 // escape reads one escape sequence; d.pos is at the backslash.
