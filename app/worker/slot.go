@@ -50,6 +50,7 @@ func (w *Worker) acquire(ctx context.Context, key string) (*slot, time.Duration,
 	w.mu.Lock()
 	s, first := w.slotLocked(key)
 	s.refs++
+	name := s.info.Name
 	w.mu.Unlock()
 
 	ctx, done := tie(ctx, w.waits)
@@ -62,7 +63,7 @@ func (w *Worker) acquire(ctx context.Context, key string) (*slot, time.Duration,
 	case <-s.ready:
 		err = s.err
 	case <-hold.C:
-		err = &engine.Error{Reason: engine.Loading, Message: fmt.Sprintf("the model %s is still loading", s.info.Name)}
+		err = &engine.Error{Reason: engine.Loading, Message: fmt.Sprintf("the model %s is still loading", name)}
 	case <-ctx.Done():
 		err = stopped(ctx, ctx.Err())
 	}
@@ -111,7 +112,9 @@ func (w *Worker) load(s *slot) {
 	if s.heavy() {
 		w.evict(func(other *slot) bool { return other != s && other.heavy() })
 	}
+	w.mu.Lock()
 	s.began = time.Now()
+	w.mu.Unlock()
 	m, err := w.shelf.Open(w.works, s.key, func(done, total int64) {
 		s.done.Store(done)
 		s.total.Store(total)

@@ -92,7 +92,7 @@ func (w *Worker) Choose(ctx context.Context, key string) error {
 	w.mu.Unlock()
 	defer w.release(s)
 
-	err := ctx.Err()
+	var err error
 	select {
 	case <-s.ready:
 		err = s.err
