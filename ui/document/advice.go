@@ -66,21 +66,23 @@ func adviceOn(q *Question) []Problem {
 
 func adviceOnRows(q *Question, asked []Option) []Problem {
 	var found []Problem
-	for i, o := range asked {
-		f := Field{PartDescription, q.Key, o.Key}
+	said := map[Text]Option{}
+	for _, o := range asked {
 		if q.Kind == engine.Choice && o.Name == "" {
 			found = append(found, Problem{Rule: AdviceNoName, Field: Field{PartName, q.Key, o.Key}, Sentence: "This option has no name; its answer comes back under an empty one."})
 		}
 		if o.Description.Empty() {
 			continue
 		}
-		j := slices.IndexFunc(asked[:i], func(p Option) bool { return sameWords(p.Description, o.Description) })
-		if j < 0 {
+		words := Text{o.Description.Type, lower(o.Description.Text)}
+		twin, again := said[words]
+		if !again {
+			said[words] = o
 			continue
 		}
 		found = append(found, Problem{
-			Rule: AdviceSameDescription, Field: f, Also: []Field{{PartDescription, q.Key, asked[j].Key}},
-			Sentence: fmt.Sprintf("“%s” and “%s” say the same. The probability may split between them.", label(q, asked[j]), label(q, o)),
+			Rule: AdviceSameDescription, Field: Field{PartDescription, q.Key, o.Key}, Also: []Field{{PartDescription, q.Key, twin.Key}},
+			Sentence: fmt.Sprintf("“%s” and “%s” say the same. The probability may split between them.", label(q, twin), label(q, o)),
 		})
 	}
 	return found
@@ -93,10 +95,7 @@ func label(q *Question, o Option) string {
 	return o.Name
 }
 
-func sameWords(a, b Text) bool {
-	return a.Type == b.Type && lower(a.Text) == lower(b.Text)
-}
-
+// lower is a text without what two people would write differently.
 func lower(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
 
 var (

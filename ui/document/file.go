@@ -62,7 +62,14 @@ func readFile(path string) ([]byte, error) {
 // Save writes the case to a file and makes that its file. A file that is there is
 // replaced in one step: after a crash either the old or the new one is whole.
 func (c *Case) Save(path string) error {
-	if err := writeFile(path, c.Snapshot().File(), 0o644); err != nil {
+	target, mode := path, os.FileMode(0o644)
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		target = real // a link stays a link
+		if info, err := os.Stat(real); err == nil {
+			mode = info.Mode().Perm()
+		}
+	}
+	if err := writeFile(target, c.Snapshot().File(), mode); err != nil {
 		return err
 	}
 	c.path, c.saved = path, c.now

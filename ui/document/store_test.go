@@ -104,6 +104,31 @@ func TestFileNamesTheCase(t *testing.T) {
 	}
 }
 
+func TestSavingKeepsLinksAndModes(t *testing.T) {
+	dir := t.TempDir()
+	real, link := filepath.Join(dir, "real.json"), filepath.Join(dir, "link.json")
+	if err := os.WriteFile(real, []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(real, link); err != nil {
+		t.Skip("no links here: ", err)
+	}
+	c := mustCase(t, kitchen)
+	if err := c.Save(link); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Lstat(link)
+	if err != nil || info.Mode()&os.ModeSymlink == 0 {
+		t.Errorf("the link is a file now: %v %v", info.Mode(), err)
+	}
+	if info, err := os.Stat(real); err != nil || info.Mode().Perm() != 0o600 || info.Size() < int64(len(kitchen)) {
+		t.Errorf("the file: %v %v", info, err)
+	}
+	if left, _ := os.ReadDir(dir); len(left) != 2 {
+		t.Errorf("%d files are left", len(left))
+	}
+}
+
 func TestStoreBringsTheOpenCaseBack(t *testing.T) {
 	dir := t.TempDir()
 	s := mustStore(t, dir)

@@ -152,24 +152,14 @@ func (n *node) insert(i int, e entry, st style) *node {
 	}
 	c.slots = slices.Insert(slices.Clone(n.slots), i, slot{entry: e})
 	// The first lead and the last trail keep their places.
-	leads, trails := max(i, 1), min(i, count-1)
+	leads, trails := make([]string, count, count+1), make([]string, count, count+1)
+	for j, s := range n.slots {
+		leads[j], trails[j] = s.lead, s.trail
+	}
+	leads = slices.Insert(leads, max(i, 1), next)
+	trails = slices.Insert(trails, min(i, count-1), trail)
 	for j := range c.slots {
-		switch {
-		case j < leads:
-			c.slots[j].lead = n.slots[j].lead
-		case j == leads:
-			c.slots[j].lead = next
-		default:
-			c.slots[j].lead = n.slots[j-1].lead
-		}
-		switch {
-		case j < trails:
-			c.slots[j].trail = n.slots[j].trail
-		case j == trails:
-			c.slots[j].trail = trail
-		default:
-			c.slots[j].trail = n.slots[j-1].trail
-		}
+		c.slots[j].lead, c.slots[j].trail = leads[j], trails[j]
 	}
 	return &c
 }
