@@ -16,6 +16,7 @@ import (
 // and {"errors": [{"message"}]}.
 func (d *Decider) refusal(got *reply) error {
 	word, message, details := readRefusal(got.body)
+	message = short(message)
 	e := &engine.Error{Reason: reasonOf(got.status, word), Details: details}
 	said := message
 	if said == "" {
@@ -77,7 +78,7 @@ func readRefusal(body []byte) (word, message string, details []engine.Detail) {
 	}
 	switch detail := v.Get("detail"); detail.Type {
 	case engine.Array:
-		for _, item := range detail.Items {
+		for _, item := range detail.Items[:min(len(detail.Items), mostDetails)] {
 			details = append(details, readDetail(item))
 		}
 		if len(details) > 0 {
@@ -103,12 +104,12 @@ func readRefusal(body []byte) (word, message string, details []engine.Detail) {
 }
 
 func readDetail(v engine.Value) engine.Detail {
-	d := engine.Detail{Msg: v.Get("msg").Text, Type: v.Get("type").Text}
+	d := engine.Detail{Msg: short(v.Get("msg").Text), Type: short(v.Get("type").Text)}
 	for _, step := range v.Get("loc").Items {
 		if n, err := strconv.Atoi(step.Text); err == nil && step.Type == engine.Number {
 			d.Loc = append(d.Loc, n)
 		} else {
-			d.Loc = append(d.Loc, step.Text)
+			d.Loc = append(d.Loc, short(step.Text))
 		}
 	}
 	if len(d.Loc) == 0 {
@@ -123,7 +124,21 @@ func plainText(body []byte) string {
 	if strings.HasPrefix(text, "<") {
 		return "a web page"
 	}
-	return strings.ToValidUTF8(text[:min(len(text), 200)], "")
+	return strings.ToValidUTF8(text, "")
+}
+
+// What is shown of a server's error: enough to understand it, whatever it sends.
+const (
+	mostDetails = 64
+	mostBytes   = 400
+)
+
+// short cuts a server's text.
+func short(text string) string {
+	if len(text) <= mostBytes {
+		return text
+	}
+	return strings.ToValidUTF8(text[:mostBytes], "") + "…"
 }
 
 var numbers = regexp.MustCompile(`\d+`)

@@ -30,6 +30,8 @@ func parse(t testing.TB, json string) *engine.Request {
 	return r
 }
 
+var _ engine.Decider = (*Decider)(nil)
+
 // decide is a server's model: numbers that depend on the question's text only.
 func decide(r *engine.Request) *engine.Response {
 	out := &engine.Response{Model: "clef-flash", Usage: engine.Usage{InputTokens: 304}, Practice: true, Truncated: 3}
@@ -185,6 +187,8 @@ func TestRefusals(t *testing.T) {
 		{422, `{"detail":[{"loc":["body","questions","q","score","criteria",1],"msg":"no null","type":"union_type"},{"loc":["body","state"],"msg":"m","type":"t"}]}`, engine.Invalid, "questions.q.score.criteria.1: no null"},
 		{422, `{"error":{"message":"questions.q is wrong","type":"invalid_request_error","param":"questions.q"}}`, engine.Invalid, "questions.q is wrong"},
 		{422, `not json`, engine.Invalid, "not json"},
+		{422, `{"detail":[` + strings.Repeat(`{"loc":["body",5,"x"],"msg":"m"},`, 999) + `{}]}`, engine.Invalid, "5.x: m"},
+		{400, `{"detail":"` + strings.Repeat("é", 99_999) + `"}`, engine.BadUsage, "é…"},
 		{400, `{"detail":{"error_type":"api_usage_error","message":"Unknown model: x"}}`, engine.BadUsage, "Unknown model: x"},
 		{400, `{"success":false,"errors":[{"code":5006,"message":"no questions"}]}`, engine.BadUsage, "no questions"},
 		{401, `{"detail":{"error_type":"authentication_error","message":"Invalid API key"}}`, engine.BadUsage, "Invalid API key"},
@@ -212,8 +216,8 @@ func TestRefusals(t *testing.T) {
 			continue
 		}
 		e, ok := errors.AsType[*engine.Error](err)
-		if !ok || (len(e.Details) > 0) != (c.want == engine.Invalid) {
-			t.Errorf("%d: got details %v", c.status, e.Details)
+		if !ok || (len(e.Details) > 0) != (c.want == engine.Invalid) || len(e.Details) > mostDetails || len(e.Message) > 2*mostBytes {
+			t.Errorf("%d: got %q with details %v", c.status, e.Message, e.Details)
 		}
 		if c.want == engine.TooLong && (e.Needed != 66254 || e.Limit != 16384) {
 			t.Errorf("got %d of %d tokens, want 66254 of 16384", e.Needed, e.Limit)
@@ -381,5 +385,3 @@ func TestModels(t *testing.T) {
 		t.Errorf("got %v, %v, want the model that was given", models, err)
 	}
 }
-
-var _ engine.Decider = (*Decider)(nil)
