@@ -52,12 +52,11 @@ func (p *page) focusState() { p.canvas().Focus(p.state.entry) }
 
 // openSample opens a copy of a sample under its title.
 func (p *page) openSample(s Sample) {
-	c, err := document.FromJSON(s.JSON)
+	c, err := document.FromSample(s.Title, s.JSON)
 	if err != nil {
 		p.say(sentenceOf(err))
 		return
 	}
-	c.SetTitle(s.Title)
 	p.keep(c)
 	if p.deps.Models.State().Phase == PhaseReady {
 		p.decide()

@@ -91,7 +91,7 @@ func (b *button) set(r rank, text, extra string) {
 
 func (b *button) paint() {
 	style, ink, quiet := regular, colorInk, colorInk3
-	fill, stroke := color.Color(color.Transparent), color.Color(color.Transparent)
+	fill, stroke := color.Color(color.Transparent), color.Color(nil)
 	switch {
 	case b.disabled && b.rank <= rankOutline:
 		style, ink, fill = bold, colorInk3, themeColor(colorRaised)
@@ -122,7 +122,10 @@ func (b *button) paint() {
 		b.icon.become(b.iconName, ink)
 	}
 	b.back.CornerRadius = dp(8)
-	b.back.FillColor, b.back.StrokeColor, b.back.StrokeWidth = fill, stroke, 1
+	b.back.FillColor, b.back.StrokeColor, b.back.StrokeWidth = fill, stroke, 0
+	if stroke != nil {
+		b.back.StrokeWidth = 1
+	}
 	if b.focused {
 		b.back.StrokeColor, b.back.StrokeWidth = themeColor(colorAccent), 1.5
 		if b.rank == rankPrimary {

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"fmt"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -22,6 +23,7 @@ type menus struct {
 
 	status, unload           []*fyne.MenuItem // one each in tray and window
 	models, endpoint, recent []*fyne.MenuItem
+	shown                    string // what the menus said when they were last drawn
 }
 
 func newMenus(p *page) *menus {
@@ -143,15 +145,17 @@ func (m *menus) modelMenu() *fyne.Menu {
 		fyne.NewMenuItemSeparator(), m.endpointItem())
 }
 
-// update writes what has changed into both menus.
+// update writes what has changed into both menus. They are drawn again only when that is more than the memory in
+// use: a menu that is drawn while somebody is in it flickers, and a panel reads it anew each time.
 func (m *menus) update() {
 	if m == nil {
 		return // the window is being built
 	}
 	p := m.page
 	model := p.deps.Models.State()
+	words := p.statusWords(model)
 	for _, item := range m.status {
-		item.Label = p.statusWords(model)
+		item.Label = words + p.memoryWords()
 	}
 	for _, item := range m.unload {
 		item.Disabled = model.Phase != PhaseReady
@@ -164,6 +168,16 @@ func (m *menus) update() {
 	fill(m.models, m.modelItems)
 	fill(m.endpoint, m.endpointItems)
 	fill(m.recent, m.recentItems)
+	said := words
+	for _, list := range [][]*fyne.MenuItem{m.unload[:1], m.models[0].ChildMenu.Items, m.endpoint[0].ChildMenu.Items, m.recent[0].ChildMenu.Items} {
+		for _, item := range list {
+			said += fmt.Sprintf("|%s %v %v", item.Label, item.Checked, item.Disabled)
+		}
+	}
+	if said == m.shown {
+		return
+	}
+	m.shown = said
 	m.main.Refresh()
 	m.tray.Refresh()
 }
@@ -183,12 +197,16 @@ func (p *page) statusWords(model ModelState) string {
 			words += " · not loaded"
 		}
 	}
+	return words
+}
+
+func (p *page) memoryWords() string {
 	if p.deps.Memory != nil {
 		if n := p.deps.Memory(); n > 0 {
-			words += " · " + bytesText(n)
+			return " · " + bytesText(n)
 		}
 	}
-	return words
+	return ""
 }
 
 func (m *menus) modelItems() []*fyne.MenuItem {

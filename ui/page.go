@@ -144,7 +144,7 @@ func (p *page) showQuestions(questions []document.Question, problems []document.
 			delete(p.cards, k)
 		}
 	}
-	p.questions.showCards(items, len(items) == 0)
+	p.questions.showCards(items, len(questions) == 0)
 }
 
 func (p *page) cardView(q document.Question, i int, problems []document.Problem) cardView {

@@ -61,14 +61,16 @@ func (q *questionsPane) setUpdating(on bool) {
 	show(q.progress, on)
 }
 
-// showCards lists what scrolls: a notice, if there is one, and the cards.
+// showCards lists what scrolls: a notice, if there is one, and the cards. Without a
+// question the page of a new case stands below.
 func (q *questionsPane) showCards(items []stacked, empty bool) {
 	q.column.set(items)
 	q.scroll.Refresh()
 	show(q.empty, empty)
-	for _, o := range []fyne.CanvasObject{q.scroll, q.title.Text, q.add, q.threshold} {
+	for _, o := range []fyne.CanvasObject{q.title.Text, q.add, q.threshold} {
 		show(o, !empty)
 	}
+	show(q.scroll, len(items) > 0)
 	q.arrange(q.Size())
 	q.Refresh()
 }
@@ -84,14 +86,23 @@ func (q *questionsPane) least() fyne.Size { return fyne.NewSize(dp(440), dp(200)
 
 func (q *questionsPane) arrange(size fyne.Size) {
 	put(q.back, 0, 0, size.Width, size.Height)
-	put(q.empty, 0, 0, size.Width, size.Height)
 	put(q.progress, size.Width*0.18, 0, min(dp(updatingBar), size.Width*0.6), dp(2))
 	head := dp(headHeight)
 	x := dp(questionsIn + 4)
 	x += q.title.place(x, dp(2), dp(120), head) + dp(12)
 	x += placeMiddleAt(q.add, x, dp(1), head) + dp(12)
 	q.updating.place(x, dp(2), dp(120), head)
-	put(q.scroll, 0, head-dp(columnTop), size.Width, max(0, size.Height-head+dp(columnTop)))
+	top := head - dp(columnTop)
+	rest := max(0, size.Height-top)
+	if q.empty.Visible() {
+		top = dp(questionsIn - columnTop)
+		rest = 0
+		if q.scroll.Visible() {
+			rest = q.column.least().Height
+		}
+		put(q.empty, 0, rest, size.Width, size.Height-rest)
+	}
+	put(q.scroll, 0, top, size.Width, rest)
 	q.placeThreshold(size.Width, x)
 	q.seen()
 }

@@ -31,8 +31,10 @@ func (p *page) actLive() shortcut {
 	return shortcut{"Live", fyne.KeyL, 0, func() { p.setLive(!p.liveOn(), true) }}
 }
 
-func (p *page) actSettings() shortcut { return shortcut{"Settings…", fyne.KeyComma, 0, p.openSettings} }
-func (p *page) actQuit() shortcut     { return shortcut{"Quit Clefbar", fyne.KeyQ, 0, p.deps.Quit} }
+func (p *page) actSettings() shortcut {
+	return shortcut{"Settings…", fyne.KeyComma, 0, p.openSettings}
+}
+func (p *page) actQuit() shortcut { return shortcut{"Quit Clefbar", fyne.KeyQ, 0, p.deps.Quit} }
 
 func (a shortcut) pressed() *desktop.CustomShortcut {
 	return &desktop.CustomShortcut{KeyName: a.key, Modifier: command() | a.mod}

@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"sync/atomic"
+
 	"fyne.io/fyne/v2"
 
 	"clefbar/assets"
@@ -20,6 +22,7 @@ type Window struct {
 	onGlyph func(assets.Glyph)
 	onHide  func()
 	shown   bool
+	closed  atomic.Bool
 }
 
 // New builds the window and opens the case that was open last, or the first sample
@@ -41,9 +44,24 @@ func New(a fyne.App, d Deps) *Window {
 	w.addShortcuts()
 	w.win.Canvas().SetOnTypedKey(w.typedKey)
 	w.page.start()
-	d.Models.Watch(func() { onUI(w.page.modelChanged) })
-	d.Endpoint.Watch(func() { onUI(w.page.endpointChanged) })
+	d.Models.Watch(w.later(w.page.modelChanged))
+	d.Endpoint.Watch(w.later(w.page.endpointChanged))
 	return w
+}
+
+// later makes f run on the UI goroutine as long as the window is open. Afterwards
+// Fyne would run it at once, on the caller's goroutine and under the caller's locks.
+func (w *Window) later(f func()) func() {
+	return func() {
+		if w.closed.Load() {
+			return
+		}
+		onUI(func() {
+			if !w.closed.Load() {
+				f()
+			}
+		})
+	}
 }
 
 // start opens the case of the last time, or on a first run a sample.
@@ -60,12 +78,12 @@ func (p *page) start() {
 	}
 	switch {
 	case p.doc != nil:
-	case len(d.Samples) > 0 && d.FirstRun:
+	case len(d.Samples) > 0 && (d.FirstRun || d.Cases != nil && len(d.Cases.Recent(1)) == 0):
 		p.openSample(d.Samples[0])
 	default:
 		p.keep(document.New())
 	}
-	p.wantAnswer = d.FirstRun || !p.doc.Empty()
+	p.wantAnswer = !p.doc.Empty()
 	p.modelChanged()
 }
 
@@ -107,6 +125,7 @@ func (w *Window) Native() fyne.Window { return w.win }
 // Close stops what runs, waits for it and keeps what was chosen. The window is of
 // no use afterwards.
 func (w *Window) Close() {
+	w.closed.Store(true)
 	w.rememberSize()
 	w.page.run.close()
 	w.page.counter.close()
