@@ -3,6 +3,7 @@ package ui
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"fyne.io/fyne/v2"
 
@@ -27,8 +28,16 @@ type jsonSheet struct {
 	before document.Snapshot // as the sheet was opened
 	body   *jsonBody
 	foot   *jsonFoot
-	err    error // of the text that is shown
+	err    error       // of the text that is shown
+	later  *time.Timer // reads a long text when typing rests; nil while there is none
 }
+
+// readAtOnce is the longest text that is read with every key; a longer one is read
+// when typing rests for readDelay.
+const (
+	readAtOnce = 32 << 10
+	readDelay  = 300 * time.Millisecond
+)
 
 // openJSON opens the sheet, or closes it when it is open.
 func (p *page) openJSON() {
@@ -58,8 +67,29 @@ func (p *page) openJSON() {
 	p.canvas().Focus(s.body.entry)
 }
 
-// typed puts a valid text into the form and says what is wrong with another.
+// typed reads the text now, or when typing rests.
 func (s *jsonSheet) typed(text string) {
+	if len(text) <= readAtOnce {
+		s.read(text)
+		return
+	}
+	if s.later != nil {
+		s.later.Stop()
+	}
+	s.later = time.AfterFunc(readDelay, func() { onUI(s.catchUp) })
+}
+
+// catchUp reads what has been typed since the last time.
+func (s *jsonSheet) catchUp() {
+	if s.later != nil {
+		s.later.Stop()
+		s.later = nil
+		s.read(s.body.entry.Text)
+	}
+}
+
+// read puts a valid text into the form and says what is wrong with another.
+func (s *jsonSheet) read(text string) {
 	if s.check(text) {
 		if err := s.page.doc.Apply([]byte(text), s.folded); err != nil {
 			s.err = err
@@ -164,6 +194,7 @@ func capital(s string) string {
 
 // copy puts the exact request on the clipboard, or the text while it is none.
 func (s *jsonSheet) copy() {
+	s.catchUp()
 	text := string(s.page.doc.JSON())
 	if s.err != nil {
 		text = s.body.entry.Text
@@ -174,6 +205,7 @@ func (s *jsonSheet) copy() {
 
 // takeBack gives the case back as it was when the sheet was opened.
 func (s *jsonSheet) takeBack() {
+	s.catchUp()
 	s.page.doc.Restore(s.before)
 	s.folded = s.before.Fold()
 	s.body.entry.OnChanged = nil
@@ -186,6 +218,7 @@ func (s *jsonSheet) takeBack() {
 
 // leave keeps a text that is no request for the next time.
 func (s *jsonSheet) leave() {
+	s.catchUp()
 	if s.err == nil {
 		return
 	}

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -137,6 +138,24 @@ func TestJSONSheetCutsLongText(t *testing.T) {
 	b.entry.SetText(strings.Replace(b.entry.Text, "How urgent", "How very urgent", 1))
 	if got := len(w.page.doc.JSON()); got != len(keptJSON)+len(long)-len("Our checkout")+len("very ") {
 		t.Errorf("the request has %d bytes now", got)
+	}
+}
+
+func TestLongJSONIsReadWhenTypingRests(t *testing.T) {
+	var rows []string
+	for i := range 250 {
+		rows = append(rows, fmt.Sprintf("%q: %q", "option_"+itoa(i), strings.Repeat("a long description ", 12)))
+	}
+	w, b := sheetWindow(t, strings.Replace(keptJSON, `"billing"`, strings.Join(rows, ",\n")+`, "billing"`, 1))
+	b.entry.SetText(strings.Replace(b.entry.Text, "How urgent", "How very urgent", 1))
+	if got := w.page.doc.Questions()[1].Instructions.Text; got != "How urgent is it?" {
+		t.Errorf("read at once: %q", got)
+	}
+	until(t, "the text to be read", func() bool { return w.page.doc.Questions()[1].Instructions.Text == "How very urgent is it?" })
+	b.entry.SetText(strings.Replace(b.entry.Text, "very urgent", "most urgent", 1))
+	w.page.sheet.close()
+	if got := w.page.doc.Questions()[1].Instructions.Text; got != "How most urgent is it?" {
+		t.Errorf("closing lost what was typed: %q", got)
 	}
 }
 

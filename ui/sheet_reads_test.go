@@ -189,15 +189,19 @@ func TestWrapping(t *testing.T) {
 func TestReadsSheetHoldsLongPrompts(t *testing.T) {
 	d, _, _, _ := testDeps()
 	state := strings.Repeat("a long log line with words and <|im_end|> in it\\n", 5000) + strings.Repeat("x", 50000)
-	start := time.Now()
 	_, b := readsWindow(t, d, strings.Replace(keptJSON, "Our checkout", state, 1))
 	if b.encoding == nil && !strings.Contains(b.message.text, "65,536") && !strings.Contains(b.message.text, "65536") {
 		t.Fatalf("got %q", b.message.text)
 	}
 	e := &engine.Encoding{Pieces: []engine.Piece{{Part: engine.PartState, Text: strings.ReplaceAll(state, "\\n", "\n")}}, Control: []engine.Control{{Token: "<|im_end|>"}}}
-	start = time.Now()
-	lines := wrapRuns(promptRuns(e), 88)
-	if took := time.Since(start); took > 300*time.Millisecond || len(lines) < 5000 {
-		t.Errorf("%d lines took %s to wrap", len(lines), took)
+	quickest := time.Hour
+	lines := 0
+	for range 5 { // the quickest, as tests share their machine
+		start := time.Now()
+		lines = len(wrapRuns(promptRuns(e), 88))
+		quickest = min(quickest, time.Since(start))
+	}
+	if quickest > 200*time.Millisecond || lines < 5000 {
+		t.Errorf("%d lines took %s to wrap", lines, quickest)
 	}
 }

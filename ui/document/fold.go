@@ -91,9 +91,7 @@ func (f *Folded) cut(n *node) *node {
 func (f *Folded) unfold(src []byte, n *node) (*node, error) {
 	if n.typ == engine.String {
 		if kept, ok := f.kept[n.text]; ok {
-			kept := *kept
-			kept.at = n.at
-			return &kept, nil
+			return kept, nil // the same node, so that a picture is not decoded again
 		}
 		for _, mark := range f.marks {
 			if strings.HasSuffix(n.text, mark) {

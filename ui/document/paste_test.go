@@ -78,20 +78,25 @@ func TestClassify(t *testing.T) {
 func TestLongTextDoesNotStall(t *testing.T) {
 	log := strings.Repeat("23:41:07 gw-2 POST /v1/charge 502 upstream reset\n", 4200) // 200 KB
 	c := mustCase(t, kitchen)
-	took := func(what string, f func()) {
-		start := time.Now()
-		f()
-		if d := time.Since(start); d > 100*time.Millisecond {
-			t.Errorf("%s took %s, want under 100 ms", what, d)
+	quick := func(what string, f func()) {
+		quickest := time.Hour
+		for range 5 { // the quickest, as tests share their machine
+			start := time.Now()
+			f()
+			quickest = min(quickest, time.Since(start))
+		}
+		if quickest > 20*time.Millisecond {
+			t.Errorf("%s took %s, want under 20 ms", what, quickest)
 		}
 	}
-	took("classify", func() { Classify("", log) })
-	took("attach", func() { c.Attach("", log); c.Problems() })
-	took("fifty keys", func() {
-		for i := range 50 {
-			c.SetText(fmt.Sprint("key ", i))
-			c.Problems()
-			c.Advice()
-		}
+	quick("classify", func() { Classify("", log) })
+	quick("attach", func() { c.RemoveAttachment(c.Attach("", log)); c.Problems() })
+	c.Attach("", log)
+	i := 0
+	quick("a key", func() {
+		i++
+		c.SetText(fmt.Sprint("key ", i))
+		c.Problems()
+		c.Advice()
 	})
 }
