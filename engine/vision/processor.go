@@ -99,6 +99,9 @@ func (p *processor) tokens(width, height int) (int, error) {
 type Pixels struct {
 	Rows, Cols int // the grid of merged patches
 	img        *picture
+	// fill writes the patch vectors [from, to) to dst; they are made when the tower wants them, for they are 24
+	// times as large as the image.
+	fill func(dst []float32, from, to int)
 }
 
 // Tokens returns how many tokens the image takes in the prompt.
@@ -107,7 +110,9 @@ func (p *Pixels) Tokens() int { return p.Rows * p.Cols }
 // pixels takes a resized image.
 func (p *processor) pixels(img *picture) *Pixels {
 	side := p.patch * p.merge
-	return &Pixels{Rows: img.height / side, Cols: img.width / side, img: img}
+	x := &Pixels{Rows: img.height / side, Cols: img.width / side, img: img}
+	x.fill = func(dst []float32, from, to int) { p.patches(dst, x, from, to) }
+	return x
 }
 
 // normalised maps a stored byte of each channel to the model's range.

@@ -188,7 +188,7 @@ func (t *Tower) patchEmbed(p *Pixels, n int) backend.Buffer {
 	host := make([]float32, in.Rows()*size)
 	for from := 0; from < n; from += blockRows {
 		to := min(from+blockRows, n)
-		t.processor.patches(host, p, from, to)
+		p.fill(host, from, to)
 		part := in.Slice(0, to-from)
 		t.b.Write(part, host[:(to-from)*size])
 		t.b.Linear([]backend.Buffer{x.Slice(from, to)}, part, []backend.Weight{t.embed.w}, []backend.Weight{t.embed.b}, backend.None)

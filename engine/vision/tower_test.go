@@ -73,7 +73,7 @@ func checkPixels(t *testing.T, tower *Tower, got []*Pixels, want pixelStat) {
 		}
 		n := 4 * p.Tokens()
 		rows := make([]float32, n*tower.cfg.PatchSize())
-		tower.processor.patches(rows, p, 0, n)
+		p.fill(rows, 0, n)
 		for _, v := range rows {
 			all = binary.LittleEndian.AppendUint32(all, math.Float32bits(v))
 		}
