@@ -87,7 +87,7 @@ func newDesktop() *desktopApp {
 		slog.Error("cases are not kept", "err", err)
 	}
 	d.window = ui.New(d.app, ui.Deps{
-		Engine: appEngine{d.worker}, Models: d.models, Endpoint: d.port, Settings: look, Save: saveLook, Cases: d.cases,
+		Engine: appEngine{d.worker}, Models: d.models, Endpoint: d.port, Requests: &d.port.requests, Settings: look, Save: saveLook, Cases: d.cases,
 		Samples: sampleCases(), Memory: footprint, Version: thisBuild().Version, Quit: d.app.Quit, FirstRun: firstRun,
 	})
 	d.setTray()
@@ -136,6 +136,8 @@ func (d *desktopApp) writeTree(name string) {
 
 // close ends everything in order: what runs is stopped, the endpoint finishes its answers, the case is kept.
 func (d *desktopApp) close() {
+	d.models.close() // the window is gone: nothing may be told to it any more
+	d.port.close()
 	d.window.Close()
 	d.models.Stop()
 	d.port.stop()

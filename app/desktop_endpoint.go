@@ -24,18 +24,18 @@ const keptCalls = 200
 type appEndpoint struct {
 	lib    *library
 	worker *worker.Worker
+	*bell
 
 	changing sync.Mutex // held while the service starts or stops
 
-	mu       sync.Mutex
-	service  *endpoint.Service
-	state    ui.EndpointState
-	day      int // day of the year that state.Today counts
-	watchers []func()
+	mu      sync.Mutex
+	service *endpoint.Service
+	state   ui.EndpointState
+	day     int // day of the year that state.Today counts
 }
 
 func newAppEndpoint(lib *library, w *worker.Worker) *appEndpoint {
-	e := &appEndpoint{lib: lib, worker: w}
+	e := &appEndpoint{lib: lib, worker: w, bell: newBell()}
 	e.state.On = !lib.set.Endpoint.Off
 	e.state.Port = portOf(lib.set.Endpoint.Addr)
 	return e
@@ -74,7 +74,7 @@ func (e *appEndpoint) apply() {
 	e.mu.Lock()
 	e.service, e.state.Err, e.state.Key = service, err, key != ""
 	e.mu.Unlock()
-	e.tell()
+	e.ring()
 }
 
 func (e *appEndpoint) server(key string) *endpoint.Server {
@@ -140,7 +140,7 @@ func (e *appEndpoint) set(state func(*ui.EndpointState), kept func(*settings)) {
 	state(&e.state)
 	e.state.Err = nil
 	e.mu.Unlock()
-	e.tell()
+	e.ring()
 	go func() {
 		if err := changeSettings(kept); err != nil {
 			slog.Error("keep the settings", "err", err)
@@ -150,9 +150,18 @@ func (e *appEndpoint) set(state func(*ui.EndpointState), kept func(*settings)) {
 }
 
 // Started implements endpoint.Observer.
-func (e *appEndpoint) Started(endpoint.Event) {}
+func (e *appEndpoint) Started(ev endpoint.Event) { e.requests.Started(seen(ev)) }
 
-// Finished implements endpoint.Observer. What a request says is not kept.
+// seen is an event as the list of requests shows it.
+func seen(ev endpoint.Event) ui.Seen {
+	return ui.Seen{
+		ID: ev.ID, At: ev.At, Client: ev.Client, Address: ev.Address, Method: ev.Method, Path: ev.Path,
+		Status: ev.Status, Bytes: ev.Bytes, Questions: ev.Questions, Took: ev.Took, Error: ev.Error,
+		Response: ev.Response, Request: ev.Request,
+	}
+}
+
+// Finished implements endpoint.Observer. What a request says is kept only if the person chose so.
 func (e *appEndpoint) Finished(ev endpoint.Event) {
 	e.mu.Lock()
 	if day := time.Now().YearDay(); day != e.day {
@@ -164,24 +173,9 @@ func (e *appEndpoint) Finished(ev endpoint.Event) {
 		e.state.Last = slices.Delete(e.state.Last, 0, n-keptCalls)
 	}
 	e.mu.Unlock()
-	e.tell()
+	e.requests.Finished(seen(ev))
+	e.ring()
 }
 
 // KeepBodies implements endpoint.Observer.
-func (e *appEndpoint) KeepBodies() bool { return false }
-
-// Watch implements ui.Endpoint.
-func (e *appEndpoint) Watch(changed func()) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.watchers = append(e.watchers, changed)
-}
-
-func (e *appEndpoint) tell() {
-	e.mu.Lock()
-	watchers := slices.Clone(e.watchers)
-	e.mu.Unlock()
-	for _, f := range watchers {
-		f()
-	}
-}
+func (e *appEndpoint) KeepBodies() bool { return e.requests.KeepsBodies() }

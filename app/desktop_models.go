@@ -16,20 +16,20 @@ import (
 type appModels struct {
 	lib    *library
 	worker *worker.Worker
+	*bell
 
-	mu       sync.Mutex
-	list     []ui.Model
-	opening  string // key that Open was last called with, "" when that has ended
-	stop     context.CancelFunc
-	failed   string // key that could not be opened
-	err      error
-	watchers []func()
+	mu      sync.Mutex
+	list    []ui.Model
+	opening string // key that Open was last called with, "" when that has ended
+	stop    context.CancelFunc
+	failed  string // key that could not be opened
+	err     error
 }
 
 func newAppModels(lib *library, w *worker.Worker) *appModels {
-	m := &appModels{lib: lib, worker: w, stop: func() {}}
+	m := &appModels{lib: lib, worker: w, bell: newBell(), stop: func() {}}
 	m.list = modelList(lib.entries)
-	w.Watch(func(worker.Status) { m.tell() })
+	w.Watch(func(worker.Status) { m.ring() })
 	go m.look()
 	return m
 }
@@ -40,7 +40,7 @@ func (m *appModels) look() {
 	m.mu.Lock()
 	m.list = list
 	m.mu.Unlock()
-	m.tell()
+	m.ring()
 }
 
 func modelList(entries []entry) []ui.Model {
@@ -110,7 +110,7 @@ func (m *appModels) Open(id string) {
 	m.stop()
 	m.opening, m.err, m.stop = id, nil, cancel
 	m.mu.Unlock()
-	m.tell()
+	m.ring()
 	go func() {
 		defer cancel()
 		err := m.worker.Choose(ctx, id)
@@ -123,7 +123,7 @@ func (m *appModels) Open(id string) {
 		if err == nil {
 			m.keep(func(s *settings) { s.Model = chosenName(id) })
 		}
-		m.tell()
+		m.ring()
 	}()
 }
 
@@ -141,7 +141,7 @@ func (m *appModels) Stop() {
 	m.stop()
 	m.opening = ""
 	m.mu.Unlock()
-	m.tell()
+	m.ring()
 }
 
 // Unload implements ui.Models.
@@ -155,7 +155,7 @@ func (m *appModels) AddFolder(path string) {
 			m.mu.Lock()
 			m.failed, m.err = path, &engine.Error{Reason: engine.BadModel, Message: err.Error(), Err: err}
 			m.mu.Unlock()
-			m.tell()
+			m.ring()
 			return
 		}
 		m.keep(func(s *settings) {
@@ -172,21 +172,5 @@ func (m *appModels) AddFolder(path string) {
 func (m *appModels) keep(change func(*settings)) {
 	if err := changeSettings(change); err != nil {
 		slog.Error("keep the settings", "err", err)
-	}
-}
-
-// Watch implements ui.Models.
-func (m *appModels) Watch(changed func()) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.watchers = append(m.watchers, changed)
-}
-
-func (m *appModels) tell() {
-	m.mu.Lock()
-	watchers := slices.Clone(m.watchers)
-	m.mu.Unlock()
-	for _, f := range watchers {
-		f()
 	}
 }
