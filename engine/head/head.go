@@ -77,7 +77,7 @@ type decoderLayer struct {
 
 // Load hands the head's weights to the backend.
 func Load(b backend.Backend, f *models.Folder) (*Head, error) {
-	l := loader{b: b, f: f}
+	l := loader{backend.Loader{Backend: b}, f}
 	h := &Head{
 		b: b, cfg: f.Head,
 		hiddenNorm: l.norm("hidden_norm"), summaryNorm: l.norm("option_summary_norm"),
@@ -90,7 +90,7 @@ func Load(b backend.Backend, f *models.Folder) (*Head, error) {
 		priorScale: logitScale(l.floats("prior_logit_scale")), jointScale: logitScale(l.floats("joint_logit_scale")),
 		gate: sigmoid(l.floats("residual_gate")[0]),
 	}
-	h.lmHead = l.take(f.Tensor("lm_head.weight"), backend.Table)
+	h.lmHead = l.Take(f.Tensor("lm_head.weight"), backend.Table)
 	for i := range f.Head.Routing {
 		p := fmt.Sprintf("evidence_layers.%d.", i)
 		h.evidence = append(h.evidence, evidenceLayer{
@@ -106,7 +106,7 @@ func Load(b backend.Backend, f *models.Folder) (*Head, error) {
 			up: l.linear(p + "linear1"), down: l.linear(p + "linear2"),
 		})
 	}
-	return h, l.err
+	return h, l.Err
 }
 
 // logitScale is the exponential of a learned scale, capped at 100.
@@ -116,30 +116,18 @@ func logitScale(raw []float32) float32 {
 
 func sigmoid(x float32) float32 { return float32(1 / (1 + math.Exp(-float64(x)))) }
 
-// loader loads head tensors and keeps the first error.
+// loader loads the head's weights of a folder.
 type loader struct {
-	b   backend.Backend
-	f   *models.Folder
-	err error
-}
-
-func (l *loader) take(t models.Tensor, use backend.Use) backend.Weight {
-	if l.err != nil {
-		return nil
-	}
-	w, err := l.b.Load(t, use)
-	if err != nil {
-		l.err = fmt.Errorf("load head tensor %s: %w", t.Name, err)
-	}
-	return w
+	backend.Loader
+	f *models.Folder
 }
 
 func (l *loader) matrix(name string) backend.Weight {
-	return l.take(l.f.HeadTensor(name), backend.Matrix)
+	return l.Take(l.f.HeadTensor(name), backend.Matrix)
 }
 
 func (l *loader) vector(name string) backend.Weight {
-	return l.take(l.f.HeadTensor(name), backend.Vector)
+	return l.Take(l.f.HeadTensor(name), backend.Vector)
 }
 
 func (l *loader) floats(name string) []float32 {
@@ -160,7 +148,7 @@ func (l *loader) attention(name string) attention {
 	w, b := l.f.HeadTensor(name+".in_proj_weight"), l.f.HeadTensor(name+".in_proj_bias")
 	n := l.f.Head.Width
 	part := func(i int) linear {
-		return linear{l.take(w.Rows(i*n, (i+1)*n), backend.Matrix), l.take(b.Rows(i*n, (i+1)*n), backend.Vector)}
+		return linear{l.Take(w.Rows(i*n, (i+1)*n), backend.Matrix), l.Take(b.Rows(i*n, (i+1)*n), backend.Vector)}
 	}
 	return attention{q: part(0), k: part(1), v: part(2), out: l.linear(name + ".out_proj")}
 }

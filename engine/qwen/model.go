@@ -59,52 +59,36 @@ const l2Eps = 1e-6
 // Load hands every weight to the backend, layer by layer, and calls progress (which may
 // be nil) with the stored bytes that were handed over. Ending ctx stops it.
 func Load(ctx context.Context, b backend.Backend, f *models.Folder, progress func(bytes int64)) (*Model, error) {
-	l := loader{b: b, f: f}
+	l := loader{backend.Loader{Backend: b}, f}
 	m := &Model{b: b, cfg: f.Config, block: blockRows(f.Config)}
 	m.embed = l.load("embed_tokens.weight", backend.Table)
 	m.norm = l.centred("norm.weight")
 	for i := range f.Config.Full {
 		m.layers = append(m.layers, l.layer(i))
-		if l.err == nil {
-			l.err = ctx.Err()
+		if l.Err == nil {
+			l.Err = ctx.Err()
 		}
-		if l.err != nil {
-			return nil, l.err
+		if l.Err != nil {
+			return nil, l.Err
 		}
 		if progress != nil {
-			progress(l.bytes)
+			progress(l.Bytes)
 		}
 	}
-	return m, l.err
+	return m, l.Err
 }
 
 // Config returns the configuration of the loaded model.
 func (m *Model) Config() *models.Config { return m.cfg }
 
-// loader loads weights and keeps the first error.
+// loader loads the weights of a folder.
 type loader struct {
-	b     backend.Backend
-	f     *models.Folder
-	bytes int64
-	err   error
-}
-
-func (l *loader) take(t models.Tensor, use backend.Use) backend.Weight {
-	if l.err != nil {
-		return nil
-	}
-	w, err := l.b.Load(t, use)
-	if use != backend.Table {
-		l.bytes += t.Bytes()
-	}
-	if err != nil {
-		l.err = fmt.Errorf("load %s: %w", t.Name, err)
-	}
-	return w
+	backend.Loader
+	f *models.Folder
 }
 
 func (l *loader) load(name string, use backend.Use) backend.Weight {
-	return l.take(l.f.Tensor(name), use)
+	return l.Take(l.f.Tensor(name), use)
 }
 
 // centred loads an RMSNorm weight; the Hugging Face layout stores it without its +1 (clef.md 1.4).
@@ -117,7 +101,7 @@ func (l *loader) centred(name string) backend.Weight {
 		}
 		t = models.FromFloats(t.Name, t.Shape, w)
 	}
-	return l.take(t, backend.Vector)
+	return l.Take(t, backend.Vector)
 }
 
 func (l *loader) layer(i int) layer {

@@ -62,17 +62,17 @@ func Load(b backend.Backend, f *models.Folder) (*Tower, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := loader{b: b, f: f}
+	l := loader{backend.Loader{Backend: b}, f}
 	positions := f.Tensor("vision.pos_embed.weight")
 	t := &Tower{
 		b: b, cfg: f.Config.Vision, processor: p, positions: positions.Floats(),
-		embed: linear{l.take(patchMatrix(f.Tensor("vision.patch_embed.proj.weight"), f.Config.Vision), backend.Matrix), l.vector("patch_embed.proj.bias")},
+		embed: linear{l.Take(patchMatrix(f.Tensor("vision.patch_embed.proj.weight"), f.Config.Vision), backend.Matrix), l.vector("patch_embed.proj.bias")},
 		norm:  l.norm("merger.norm"), fc1: l.linear("merger.linear_fc1"), fc2: l.linear("merger.linear_fc2"),
 	}
 	for i := range t.cfg.Depth {
 		t.blocks = append(t.blocks, l.block(fmt.Sprintf("blocks.%d.", i), t.cfg.Hidden))
 	}
-	return t, l.err
+	return t, l.Err
 }
 
 // patchMatrix flattens the patch embedding to (out, C·T·H·W). MLX stores (out, T, H, W, C).
@@ -95,26 +95,14 @@ func patchMatrix(t models.Tensor, v *models.VisionConfig) models.Tensor {
 	return models.FromFloats(t.Name, []int{t.Shape[0], size}, out)
 }
 
-// loader loads tensors of the tower and keeps the first error.
+// loader loads the tower's weights of a folder.
 type loader struct {
-	b   backend.Backend
-	f   *models.Folder
-	err error
-}
-
-func (l *loader) take(t models.Tensor, use backend.Use) backend.Weight {
-	if l.err != nil {
-		return nil
-	}
-	w, err := l.b.Load(t, use)
-	if err != nil {
-		l.err = fmt.Errorf("load %s: %w", t.Name, err)
-	}
-	return w
+	backend.Loader
+	f *models.Folder
 }
 
 func (l *loader) vector(name string) backend.Weight {
-	return l.take(l.f.Tensor("vision."+name), backend.Vector)
+	return l.Take(l.f.Tensor("vision."+name), backend.Vector)
 }
 
 func (l *loader) norm(name string) norm {
@@ -122,7 +110,7 @@ func (l *loader) norm(name string) norm {
 }
 
 func (l *loader) linear(name string) linear {
-	return linear{l.take(l.f.Tensor("vision."+name+".weight"), backend.Matrix), l.vector(name + ".bias")}
+	return linear{l.Take(l.f.Tensor("vision."+name+".weight"), backend.Matrix), l.vector(name + ".bias")}
 }
 
 func (l *loader) block(p string, width int) block {
@@ -132,8 +120,8 @@ func (l *loader) block(p string, width int) block {
 	}
 	w, bias := l.f.Tensor("vision."+p+"attn.qkv.weight"), l.f.Tensor("vision."+p+"attn.qkv.bias")
 	for i := range 3 {
-		b.qkv = append(b.qkv, l.take(w.Rows(i*width, (i+1)*width), backend.Matrix))
-		b.qkvBias = append(b.qkvBias, l.take(bias.Rows(i*width, (i+1)*width), backend.Vector))
+		b.qkv = append(b.qkv, l.Take(w.Rows(i*width, (i+1)*width), backend.Matrix))
+		b.qkvBias = append(b.qkvBias, l.Take(bias.Rows(i*width, (i+1)*width), backend.Vector))
 	}
 	return b
 }
