@@ -25,21 +25,20 @@ func (b *Backend) AttnPrep(q, gate, k, qg, kRaw, cos, sin backend.Buffer, a back
 		return
 	}
 	if x.cols != 2*a.Heads*d || raw.cols != a.KVHeads*d || raw.Rows() != rows || out[0].cols != a.Heads*d || out[1].cols != a.Heads*d ||
-		out[2].cols != a.KVHeads*d || c.cols != a.Rotary/2 || a.Rotary%2 != 0 || a.Rotary > d || x.exact != raw.exact || c.exact != s.exact ||
-		out[0].exact || out[1].exact || out[2].exact || d%8 != 0 || d > maxHead {
+		out[2].cols != a.KVHeads*d || c.cols != a.Rotary/2 || a.Rotary%2 != 0 || a.Rotary > d || d%8 != 0 || d > maxHead ||
+		out[0].exact || out[1].exact || out[2].exact {
 		b.failf("prepare attention of %d and %d heads of %d from %d and %d columns", a.Heads, a.KVHeads, d, x.cols, raw.cols)
 		return
 	}
-	x, raw = b.unscaled(x), b.unscaled(raw)
 	b.record(launch{
-		name: "attention_prepare", kernel: b.kernel(kernels.Library{Name: "prepare", Head: d}, "attention_prepare", flag(x.exact), flag(c.exact)),
+		name: "attention_prepare", kernel: b.kernel(kernels.Library{Name: "prepare", Head: d}, "attention_prepare"),
 		params: words(uint32(rows), uint32(a.Heads), uint32(a.KVHeads), uint32(a.Rotary), floatBits(a.Eps)),
 		args: []operand{
 			b.in(1, x), b.in(2, raw), vector(3, a.QNorm), vector(4, a.KNorm), b.in(5, c), b.in(6, s),
-			b.out(7, out[0]), b.out(8, out[1]), b.out(9, out[2]),
+			b.outHalf(7, out[0]), b.outHalf(8, out[1]), b.outHalf(9, out[2]),
 		},
 		groups: [3]uint32{groupsFor(rows*(a.Heads+a.KVHeads), 8), 1, 1}, group: [3]uint32{256, 1, 1},
-		work: Work{Bytes: float64((x.length() + raw.length()) * (x.elem() + 2))},
+		work: Work{Bytes: float64((x.length() + raw.length()) * 6)},
 	})
 }
 
@@ -50,6 +49,7 @@ type look struct {
 	heads, groupSize, d int // key heads, query heads for each, size
 	past                int
 	limit               uint32
+	exact               bool // q and k in float32
 }
 
 // Attention computes dst = sigmoid(gate) ⊙ softmax(q·kᵀ/√HeadDim, causal)·v.
@@ -67,7 +67,7 @@ func (b *Backend) Attention(dst, q, gate, k, v backend.Buffer, past int, a backe
 // MHA computes dst = softmax(q·kᵀ/√(cols/heads))·v per head; rows limits each row of
 // q to a span of k and v.
 func (b *Backend) MHA(dst, q, k, v backend.Buffer, heads int, rows []backend.Span) {
-	l := look{dst: of(dst), q: of(q), k: of(k), v: of(v), heads: heads, groupSize: 1, limit: limitAll}
+	l := look{dst: of(dst), q: of(q), k: of(k), v: of(v), heads: heads, groupSize: 1, limit: limitAll, exact: true}
 	if heads == 0 || l.q.cols%heads != 0 {
 		b.failf("attention with %d heads over %d columns", heads, l.q.cols)
 		return
@@ -87,13 +87,12 @@ func (b *Backend) MHA(dst, q, k, v backend.Buffer, heads int, rows []backend.Spa
 }
 
 func (b *Backend) fitsLook(l look) bool {
-	exact := l.q.exact
 	most := maxHead
-	if exact {
+	if l.exact {
 		most = maxExact
 	}
 	ok := l.d%8 == 0 && l.d > 0 && l.d <= most && l.q.cols == l.heads*l.groupSize*l.d && l.k.cols == l.heads*l.d && l.v.cols == l.k.cols &&
-		l.k.Rows() == l.v.Rows() && b.same(l.dst, l.q) && l.k.exact == exact && l.v.exact == exact && (l.gate == nil || l.gate.exact == exact)
+		l.k.Rows() == l.v.Rows() && b.same(l.dst, l.q) && (l.exact || !l.q.exact && !l.k.exact && !l.gate.exact)
 	if !ok {
 		b.failf("attention of (%d, %d) over (%d, %d) with heads of %d", l.q.Rows(), l.q.cols, l.k.Rows(), l.k.cols, l.d)
 	}
@@ -105,10 +104,13 @@ func (b *Backend) look(l look) {
 	if !b.ready() || !b.fitsLook(l) || l.q.Rows() == 0 || l.k.Rows() == 0 {
 		return
 	}
-	l.q, l.k, l.v = b.unscaled(l.q), b.unscaled(l.k), b.unscaled(l.v)
-	args := []operand{b.in(1, l.q), b.in(2, l.k), b.in(3, l.v), b.out(6, l.dst)}
+	f := inWork
+	if l.exact {
+		f = inFull
+	}
+	args := []operand{b.read(1, l.q, f), b.read(2, l.k, f), b.in(3, l.v), b.out(6, l.dst)}
 	if l.gate != nil {
-		args = append(args, b.in(4, b.unscaled(l.gate)))
+		args = append(args, b.read(4, l.gate, f))
 	}
 	if l.spans != nil {
 		args = append(args, b.in(5, l.spans))
@@ -116,13 +118,13 @@ func (b *Backend) look(l look) {
 	whole := l.work()
 	blocks := int(groupsFor(l.q.Rows()*l.groupSize, queryRows))
 	pieces := max(1, min(blocks, int(b.chip.Seconds(whole)/longest)+1))
-	library := kernels.Library{Name: "attention", Exact: l.q.exact, Head: l.d}
+	library := kernels.Library{Name: "attention", Exact: l.exact, Head: l.d}
 	scale := float32(log2e / math.Sqrt(float64(l.d)))
 	for i := range pieces {
 		from, to := blocks*i/pieces, blocks*(i+1)/pieces
 		part := float64(to-from) / float64(blocks)
 		b.record(launch{
-			name: "attention", kernel: b.kernel(library, "attention", flag(l.dst.exact), flag(l.gate != nil), l.limit),
+			name: "attention", kernel: b.kernel(library, "attention", flag(l.gate != nil), l.limit),
 			params: words(uint32(l.q.Rows()), uint32(l.k.Rows()), uint32(l.past), uint32(l.heads*l.groupSize), uint32(l.groupSize),
 				uint32(l.q.cols), uint32(l.k.cols), uint32(l.dst.cols), uint32(from), floatBits(scale)),
 			args: args, groups: [3]uint32{uint32(to - from), uint32(l.heads), 1}, group: [3]uint32{128, 1, 1},
@@ -139,6 +141,6 @@ func (l look) work() Work {
 	}
 	return Work{
 		Multiplies: 2 * pairs * float64(l.q.cols),
-		Bytes:      float64(l.q.length()*3*l.q.elem() + 2*l.k.length()*l.k.elem()),
+		Bytes:      2*l.q.bytes(inFull) + 2*l.k.bytes(inFull),
 	}
 }

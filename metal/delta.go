@@ -34,15 +34,14 @@ func (b *Backend) CausalConv(dst, x backend.Buffer, taps backend.Weight, history
 		return
 	}
 	k := w.cols()
-	if w.rows() != s.cols || k < 1 || k > convTaps || d.exact != s.exact {
+	if w.rows() != s.cols || k < 1 || k > convTaps {
 		b.failf("convolution of %d channels with taps %v", s.cols, w.shape)
 		return
 	}
-	s = b.unscaled(s)
 	c := &convolution{dst: d, x: s, rows: s.Rows(), cols: s.cols, taps: uint32(k), channels: groupsFor(s.cols, convThreads)}
 	c.groups = c.channels * groupsFor(s.Rows(), convTokens)
 	c.args = []operand{b.in(1, s), vector(2, taps), b.out(3, d)}
-	c.work = Work{Multiplies: float64(s.length() * k), Bytes: float64(2 * s.length() * s.elem())}
+	c.work = Work{Multiplies: float64(s.length() * k), Bytes: 2 * s.bytes(inFull)}
 	if history != nil && k > 1 {
 		b.remember(c, of(history))
 	}
@@ -51,15 +50,15 @@ func (b *Backend) CausalConv(dst, x backend.Buffer, taps backend.Weight, history
 
 // remember reads a history and writes the new one to other memory: threadgroups run in any order.
 func (b *Backend) remember(c *convolution, h *buffer) {
-	if h.Rows() != int(c.taps)-1 || h.cols != c.cols || h.exact != c.x.exact || !h.whole() {
+	if h.Rows() != int(c.taps)-1 || h.cols != c.cols || !h.whole() {
 		b.failf("convolution with a history of (%d, %d)", h.Rows(), h.cols)
 		return
 	}
-	c.before, c.after = h.from != h.to, true
+	c.before, c.after = h.full.from != h.full.to || h.work.from != h.work.to, true
 	if c.before {
 		c.args = append(c.args, b.in(4, h))
 	}
-	b.renew(h.root, math64)
+	b.renew(h.root, inFull, always)
 	c.args = append(c.args, b.out(5, h))
 }
 
@@ -78,10 +77,9 @@ func (b *Backend) convolve(c *convolution, heads int, gates []operand) {
 		groups += groupsFor(c.rows*heads, convThreads)
 		c.work.Bytes += float64(16 * c.rows * heads)
 	}
-	exact := c.x != nil && c.x.exact
 	b.record(launch{
 		name: "conv", args: append(c.args, gates...),
-		kernel: b.kernel(kernels.Library{Name: "conv"}, "conv_gates", flag(exact), flag(exact), flag(c.x != nil), flag(gates != nil),
+		kernel: b.kernel(kernels.Library{Name: "conv"}, "conv_gates", flag(c.x != nil), flag(gates != nil),
 			flag(c.before), flag(c.after)),
 		params: words(uint32(c.rows), uint32(c.cols), c.taps, c.groups, max(c.channels, 1), uint32(heads)),
 		groups: [3]uint32{groups, 1, 1}, group: [3]uint32{convThreads, 1, 1}, work: c.work,
@@ -101,8 +99,8 @@ func (b *Backend) DeltaGates(g, beta, a, bb backend.Buffer, d backend.Delta) {
 		return
 	}
 	for _, x := range []*buffer{ga, be, in, gain} {
-		if !x.exact || x.cols != d.ValueHeads {
-			b.failf("gates need exact buffers with %d columns", d.ValueHeads)
+		if x.cols != d.ValueHeads {
+			b.failf("gates need buffers with %d columns", d.ValueHeads)
 			return
 		}
 	}
@@ -120,7 +118,6 @@ func (b *Backend) NormGate(dst, o, z backend.Buffer, w backend.Weight, eps float
 	if !b.ready() || !b.same(d, x) || !b.same(d, gate) || d.Rows() == 0 {
 		return
 	}
-	x, gate = b.unscaled(x), b.unscaled(gate)
 	dim := w.(*weight).cols()
 	if x.cols%dim != 0 {
 		b.failf("heads of %d in %d columns", dim, x.cols)
@@ -129,10 +126,10 @@ func (b *Backend) NormGate(dst, o, z backend.Buffer, w backend.Weight, eps float
 	heads := x.length() / dim
 	b.record(launch{
 		name: "norm_gate", params: words(uint32(heads), uint32(dim), floatBits(eps)),
-		kernel: b.kernel(kernels.Library{Name: "conv"}, "norm_gate", flag(x.exact), flag(d.exact), 0, 0, 0, 0, flag(gate.exact)),
+		kernel: b.kernel(kernels.Library{Name: "conv"}, "norm_gate", 0, 0, 0, 0),
 		args:   []operand{b.in(1, x), b.in(2, gate), vector(3, w), b.out(4, d)},
 		groups: [3]uint32{groupsFor(heads, 8), 1, 1}, group: [3]uint32{256, 1, 1},
-		work: Work{Bytes: float64(x.length() * (x.elem() + gate.elem() + d.elem()))},
+		work: Work{Bytes: 3 * x.bytes(inFull)},
 	})
 }
 
@@ -158,12 +155,11 @@ func (b *Backend) GatedDelta(dst, qkv, g, beta backend.Buffer, d backend.Delta, 
 	}
 	if state != nil {
 		r.state = of(state)
-		if !r.state.exact || !r.state.whole() || r.state.Rows() != d.ValueHeads*d.KeyDim || r.state.cols != d.ValueDim {
+		if !r.state.whole() || r.state.Rows() != d.ValueHeads*d.KeyDim || r.state.cols != d.ValueDim {
 			b.failf("delta rule with a state of (%d, %d)", r.state.Rows(), r.state.cols)
 			return
 		}
 	}
-	r.x = b.unscaled(r.x)
 	if r.x.Rows() < chunkRows || d.KeyDim%8 != 0 || d.ValueDim%8 != 0 {
 		b.steps(r)
 		return
@@ -201,11 +197,11 @@ func (b *Backend) carry(r rule, read, write int) (args []operand, before, after 
 	if r.state == nil {
 		return nil, false, false
 	}
-	before = r.state.from != r.state.to
+	before = r.state.full.from != r.state.full.to
 	if before {
 		args = append(args, b.in(read, r.state))
 	}
-	b.renew(r.state.root, math64)
+	b.renew(r.state.root, inFull, always)
 	return append(args, b.out(write, r.state)), before, true
 }
 
@@ -216,9 +212,9 @@ func (b *Backend) steps(r rule) {
 	n := float64(r.x.Rows() * d.ValueHeads * d.KeyDim * d.ValueDim)
 	b.record(launch{
 		name: "delta", params: r.params(0, 0), args: append(state, b.in(1, r.x), b.in(2, r.g), b.in(3, r.beta), b.out(4, r.out)),
-		kernel: b.kernel(r.library, "delta_steps", flag(r.x.exact), flag(r.out.exact), flag(before), flag(after)),
+		kernel: b.kernel(r.library, "delta_steps", flag(before), flag(after)),
 		groups: [3]uint32{groupsFor(d.ValueDim, stepSlice), uint32(d.ValueHeads), 1}, group: [3]uint32{4 * stepSlice, 1, 1},
-		work: Work{Multiplies: 3 * n, Bytes: float64(r.x.length()*r.x.elem() + r.out.length()*r.out.elem())},
+		work: Work{Multiplies: 3 * n, Bytes: r.x.bytes(inFull) + r.out.bytes(inFull)},
 	})
 }
 
@@ -234,14 +230,14 @@ func (b *Backend) chunks(r rule, from, to int) {
 	b.record(launch{
 		name: "delta_prepare", params: r.params(n, from/chunkRows),
 		args:   []operand{b.in(1, r.x), b.in(2, r.g), b.in(3, r.beta), b.out(4, scratch)},
-		kernel: b.kernel(r.library, "delta_prepare", flag(r.x.exact), flag(r.out.exact), 0, 0),
+		kernel: b.kernel(r.library, "delta_prepare", 0, 0),
 		groups: [3]uint32{uint32(n), uint32(d.ValueHeads), 1}, group: [3]uint32{128, 1, 1},
 		work: Work{Multiplies: rows * chunkRows * float64(2*d.KeyDim+d.ValueDim+d.KeyDim) / 2, Bytes: traffic},
 	})
 	state, before, after := b.carry(r, 3, 4)
 	b.record(launch{
 		name: "delta", params: r.params(n, from/chunkRows), args: append(state, b.in(1, scratch), b.out(2, r.out)),
-		kernel: b.kernel(r.library, "delta_scan", flag(r.x.exact), flag(r.out.exact), flag(before), flag(after)),
+		kernel: b.kernel(r.library, "delta_scan", flag(before), flag(after)),
 		groups: [3]uint32{groupsFor(d.ValueDim, 32), uint32(d.ValueHeads), 1}, group: [3]uint32{128, 1, 1},
 		work: Work{
 			Multiplies: rows * float64(d.ValueDim) * (3*float64(d.KeyDim) + chunkRows/2),

@@ -2,6 +2,7 @@ package metal
 
 import (
 	"clefbar/engine/backend"
+	"clefbar/metal/gpu"
 	"clefbar/metal/kernels"
 )
 
@@ -15,9 +16,6 @@ const (
 	epilogueSwiGLU
 )
 
-// swigluScale keeps the product of SwiGLU in half's range; the product that follows undoes it (metal.md 3.1).
-const swigluScale = 1.0 / 16
-
 // product is one launch of gemm.metal.
 type product struct {
 	name     string
@@ -27,7 +25,6 @@ type product struct {
 	bias     []backend.Weight
 	epilogue uint32
 	act      backend.Activation
-	scale    float32 // of x · wᵀ
 }
 
 // Linear computes dst[i] = act(x · w[i]ᵀ + bias[i]) in one pass over x, four weights at a time.
@@ -55,7 +52,7 @@ func (b *Backend) LinearAdd(dst, x backend.Buffer, w, bias backend.Weight) {
 	})
 }
 
-// SwiGLU computes dst = silu(x · gateᵀ) ⊙ (x · upᵀ). In Work format dst is stored scaled.
+// SwiGLU computes dst = silu(x · gateᵀ) ⊙ (x · upᵀ).
 func (b *Backend) SwiGLU(dst, x backend.Buffer, gate, up backend.Weight) {
 	b.multiply(product{
 		name: "swiglu", x: of(x), dst: []*buffer{of(dst)}, w: []*weight{gate.(*weight), up.(*weight)},
@@ -84,10 +81,6 @@ func (b *Backend) multiply(p product) {
 	if !b.ready() || !b.fits(p) || p.x.Rows() == 0 {
 		return
 	}
-	p.scale = 1 / p.x.scale
-	if p.epilogue == epilogueSwiGLU && p.x.scale != 1 {
-		p.x, p.scale = b.unscaled(p.x), 1
-	}
 	tile := b.table.Choose(p.x.Rows(), b.chip.Family)
 	l, tiles := b.describe(p, tile)
 	pieces := max(1, min(tiles, int(b.chip.Seconds(l.work)/longest)+1))
@@ -111,14 +104,13 @@ const longest = 0.08
 func (b *Backend) describe(p product, tile kernels.Tile) (l launch, tiles int) {
 	n := len(p.w)
 	m, k := p.x.Rows(), p.x.cols
-	params := []uint32{uint32(m), uint32(k), 0, floatBits(p.scale)}
+	params := []uint32{uint32(m), uint32(k), 0}
 	args := []operand{b.in(1, p.x)}
 	var formats, quants, biases uint32
-	work := Work{Bytes: float64(p.x.length() * p.x.elem())}
+	work := Work{Bytes: p.x.bytes(inFull)}
 	for i, w := range p.w {
-		d := p.dst[min(i, len(p.dst)-1)]
 		params = append(params, uint32(w.rows()), uint32(tiles), w.format, uint32(w.pitch), uint32(w.bits),
-			log2(max(w.group, 1)), uint32(w.cols()/max(w.group, 1)), flag(w.floatScales), flag(d.exact))
+			log2(max(w.group, 1)), uint32(w.cols()/max(w.group, 1)), flag(w.floatScales))
 		formats |= w.format
 		args = append(args, operand{index: 2 + i, mem: w.data.mem, offset: w.data.offset})
 		if w.bits > 0 {
@@ -131,8 +123,9 @@ func (b *Backend) describe(p product, tile kernels.Tile) (l launch, tiles int) {
 			args = append(args, vector(14+i, p.bias[i]))
 		}
 		if i < len(p.dst) {
+			d := p.dst[i]
 			args = append(args, b.target(18+i, d, p.epilogue))
-			work.Bytes += float64(d.length() * d.elem())
+			work.Bytes += d.bytes(inFull)
 		}
 		work.Multiplies += float64(m) * float64(w.rows()) * float64(k)
 		work.Bytes += w.bytes()
@@ -142,18 +135,14 @@ func (b *Backend) describe(p product, tile kernels.Tile) (l launch, tiles int) {
 	}
 	if p.epilogue == epilogueSwiGLU {
 		tiles = (p.w[0].rows() + tile.BN/2 - 1) / (tile.BN / 2)
-		if d := p.dst[0]; !d.exact {
-			d.scale = swigluScale
-			params[3] = floatBits(swigluScale)
-		}
 	}
-	for len(params) < 4+9*maxSegments {
+	for len(params) < 3+8*maxSegments {
 		params = append(params, 0)
 	}
-	library := kernels.Library{Name: "gemm", Exact: p.x.exact, Tile: tile}
+	library := kernels.Library{Name: "gemm", Weights: b.operands(p, formats), Tile: tile}
 	return launch{
 		name: p.name, params: words(params...), args: args, group: [3]uint32{uint32(tile.Threads()), 1, 1}, work: work,
-		kernel: b.kernel(library, "gemm", flag(p.x.exact), formats, p.epilogue, uint32(p.act), flag(k%8 != 0), uint32(n), quants, biases),
+		kernel: b.kernel(library, "gemm", formats, p.epilogue, uint32(p.act), flag(k%8 != 0), uint32(n), quants, biases),
 	}, tiles
 }
 
@@ -163,4 +152,25 @@ func (b *Backend) target(index int, d *buffer, epilogue uint32) operand {
 		return b.update(index, d)
 	}
 	return b.out(index, d)
+}
+
+// Operands that weights become in gemm.metal.
+const (
+	operandHalf = iota
+	operandBfloat
+	operandFloat
+)
+
+// operands chooses what weights become for the product: the smallest type that loses
+// nothing. Codes of up to 4 bits with bfloat scales fit half, those of 8 do not.
+func (b *Backend) operands(p product, formats uint32) int {
+	if formats == formatBfloat && b.chip.Family >= gpu.Apple9 {
+		return operandBfloat
+	}
+	for _, w := range p.w {
+		if w.format&(formatBfloat|formatFloat) != 0 || w.bits > 4 || w.floatScales {
+			return operandFloat
+		}
+	}
+	return operandHalf
 }

@@ -5,9 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"clefbar/engine/backend"
 	"clefbar/metal/gpu"
-	"clefbar/metal/number"
 )
 
 // block is device memory that buffers are made of. Buffers that are copies of each
@@ -26,50 +24,6 @@ type block struct {
 	phase       uint64 // barrier phase of the fields below
 	reads, puts bool
 }
-
-// root is the storage of a buffer and of its slices.
-type root struct {
-	block      *block
-	rows, cols int
-	exact      bool
-	scale      float32 // stored value = scale · value
-	from, to   int     // rows that hold values; the others count as zero
-}
-
-// buffer is a range of rows of a root.
-type buffer struct {
-	*root
-	first, last int
-}
-
-// Rows returns the number of rows.
-func (x *buffer) Rows() int { return x.last - x.first }
-
-// Cols returns the number of columns.
-func (x *buffer) Cols() int { return x.cols }
-
-// Slice returns a view of rows [from, to).
-func (x *buffer) Slice(from, to int) backend.Buffer {
-	return &buffer{x.root, x.first + from, x.first + to}
-}
-
-func (r *root) elem() int {
-	if r.exact {
-		return 4
-	}
-	return 2
-}
-
-func (x *buffer) offset() int { return x.first * x.cols * x.elem() }
-func (x *buffer) length() int { return x.Rows() * x.cols }
-func (x *buffer) whole() bool { return x.first == 0 && x.last == x.rows }
-
-// host returns the bytes of the view.
-func (x *buffer) host() []byte {
-	return x.block.mem.Bytes()[x.offset():][:x.length()*x.elem()]
-}
-
-func of(b backend.Buffer) *buffer { return b.(*buffer) }
 
 // pool hands out blocks and takes them back. The device runs everything in order, so
 // a block may be reused before the work on its last use is done.
@@ -161,67 +115,16 @@ func (p *pool) use(x *block, write bool) bool {
 	return !x.readOld
 }
 
-// reformat rewrites the values of all Work buffers from half to bfloat. Nothing may be pending.
-func (p *pool) reformat() {
-	done := map[*block]bool{}
-	for r := range p.live {
-		if r.exact || done[r.block] {
-			continue
-		}
-		done[r.block] = true
-		b := r.block.mem.Bytes()
-		row := make([]float32, r.cols)
-		for i := r.from; i < r.to; i++ {
-			part := b[2*i*r.cols:][:2*r.cols]
-			number.Get(row, part, number.FromHalf)
-			number.Put(part, row, number.Bfloat)
-		}
-	}
-}
-
 // close releases everything. Nothing may be pending.
 func (p *pool) close() {
-	p.endRun()
 	for r := range p.live {
-		if r.block.mem != nil {
-			r.block.mem.Release()
-			r.block.mem = nil
-		}
+		r.drop(p)
 	}
+	p.endRun()
 	for _, list := range p.free {
 		for _, x := range list {
 			x.mem.Release()
 		}
 	}
 	p.live, p.free = nil, nil
-}
-
-// New returns a zeroed buffer.
-func (b *Backend) New(rows, cols int, f backend.Format) backend.Buffer {
-	r := &root{rows: rows, cols: cols, exact: f == backend.Exact, scale: 1}
-	x, err := b.pool.get(rows*cols*r.elem(), math64)
-	if err != nil {
-		b.fail(err)
-		x = &block{refs: 1}
-	}
-	r.block = x
-	b.pool.live[r] = true
-	return &buffer{r, 0, rows}
-}
-
-// math64 is later than every command buffer.
-const math64 = ^uint64(0)
-
-// Free gives the memory of buffers back.
-func (b *Backend) Free(list ...backend.Buffer) {
-	for _, x := range list {
-		r := of(x).root
-		if !b.pool.live[r] {
-			continue
-		}
-		delete(b.pool.live, r)
-		if r.block.mem != nil {
-			b.pool.put(r.block)
-		}
-	}
 }

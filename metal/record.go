@@ -69,27 +69,6 @@ type launch struct {
 	work   Work
 }
 
-// in binds a buffer that is read; rows that hold no values yet are zeroed first.
-func (b *Backend) in(index int, x *buffer) operand {
-	b.fill(x)
-	return operand{index: index, block: x.block, offset: x.offset()}
-}
-
-// out binds a buffer that is overwritten.
-func (b *Backend) out(index int, x *buffer) operand {
-	b.own(x, true)
-	b.mark(x)
-	x.scale = 1
-	return operand{index: index, block: x.block, offset: x.offset(), write: true}
-}
-
-// update binds a buffer that is read and written.
-func (b *Backend) update(index int, x *buffer) operand {
-	b.fill(x)
-	b.own(x, false)
-	return operand{index: index, block: x.block, offset: x.offset(), write: true}
-}
-
 // record appends a dispatch and commits when enough is together.
 func (b *Backend) record(l launch) {
 	if b.stopped() {
@@ -138,11 +117,17 @@ func (b *Backend) bind(l launch) []gpu.Argument {
 		}
 		args = append(args, gpu.Argument{Index: a.index, Memory: m, Offset: a.offset, Write: a.write})
 	}
-	if l.kernel.Function != "fill_zero" && l.kernel.Function != "delta_prepare" {
+	if usesStatus[l.kernel.Function] {
 		args = append(args, gpu.Argument{Index: 30, Memory: b.status, Write: true})
 	}
 	return args
 }
+
+// usesStatus has the kernels that look for cancellation or report overflow.
+var usesStatus = map[string]bool{"gemm": true, "attention": true, "attention_prepare": true, "copy_rows": true}
+
+// usesWork has the libraries that depend on what Work is.
+var usesWork = map[string]bool{"attention": true, "prepare": true, "rows": true}
 
 // note updates what is known about the blocks of a dispatch and reports whether it
 // has to wait for the ones before it.
@@ -241,7 +226,7 @@ func (b *Backend) repeat() error {
 			s.host()
 			continue
 		}
-		s.kernel.Wide = b.wide
+		s.kernel.Wide = b.wide && usesWork[s.kernel.Name]
 		p, err := b.pipeline(s.kernel)
 		if err != nil {
 			return err
@@ -274,7 +259,7 @@ func (b *Backend) pipeline(k kernels.Kernel) (gpu.Pipeline, error) {
 
 // kernel names a kernel with its function constants.
 func (b *Backend) kernel(l kernels.Library, function string, constants ...uint32) kernels.Kernel {
-	l.Wide = b.wide
+	l.Wide = b.wide && usesWork[l.Name]
 	k := kernels.Kernel{Library: l, Function: function, Count: len(constants)}
 	copy(k.Constants[:], constants)
 	return k

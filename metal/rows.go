@@ -22,13 +22,11 @@ func (b *Backend) norm(function string, d, x *buffer, weights []operand, eps flo
 	if !b.ready() || !b.same(d, x) || d.Rows() == 0 {
 		return
 	}
-	x = b.unscaled(x)
-	constants := []uint32{flag(x.exact), flag(d.exact), flag(x.cols%4 == 0)}
 	b.record(launch{
-		name: function, kernel: b.kernel(kernels.Library{Name: "norm"}, function, constants...), params: words(uint32(x.cols), floatBits(eps)),
+		name: function, kernel: b.kernel(kernels.Library{Name: "norm"}, function, flag(x.cols%4 == 0)), params: words(uint32(x.cols), floatBits(eps)),
 		args:   append(weights, b.in(1, x), b.out(3, d)),
 		groups: [3]uint32{uint32(x.Rows()), 1, 1}, group: [3]uint32{normThreads, 1, 1},
-		work: Work{Bytes: float64(x.length() * (x.elem() + d.elem()))},
+		work: Work{Bytes: 2 * x.bytes(inFull)},
 	})
 }
 
@@ -42,19 +40,18 @@ func (b *Backend) MeanRows(dst, x backend.Buffer, spans []backend.Span) {
 		b.failf("average %d spans of (%d, %d) into (%d, %d)", len(spans), s.Rows(), s.cols, d.Rows(), d.cols)
 		return
 	}
-	work := Work{Bytes: float64(d.length() * d.elem())}
+	work := Work{Bytes: d.bytes(inFull)}
 	for _, span := range spans {
 		if span.From < 0 || span.From >= span.To || span.To > s.Rows() {
 			b.failf("average rows [%d, %d) of %d", span.From, span.To, s.Rows())
 			return
 		}
-		work.Bytes += float64((span.To - span.From) * s.cols * s.elem())
+		work.Bytes += float64(4 * (span.To - span.From) * s.cols)
 	}
-	s = b.unscaled(s)
 	list, release := b.spans(spans)
 	defer release()
 	b.record(launch{
-		name: "mean_rows", kernel: b.kernel(kernels.Library{Name: "rows"}, "mean_rows", flag(s.exact), flag(d.exact)),
+		name: "mean_rows", kernel: b.kernel(kernels.Library{Name: "rows"}, "mean_rows", 0, 0),
 		params: words(uint32(s.cols)), args: []operand{b.in(1, s), b.out(2, d), b.in(3, list)},
 		groups: [3]uint32{groupsFor(s.cols, rowsThreads), uint32(len(spans)), 1}, group: [3]uint32{rowsThreads, 1, 1}, work: work,
 	})

@@ -22,91 +22,6 @@ func words(v ...uint32) []byte {
 
 func groupsFor(n, size int) uint32 { return uint32((n + size - 1) / size) }
 
-// fill zeroes the rows of x that hold no values yet.
-func (b *Backend) fill(x *buffer) {
-	if x.first >= x.from && x.last <= x.to {
-		return
-	}
-	if x.from == x.to {
-		x.from, x.to = x.first, x.first
-	}
-	before, behind := &buffer{x.root, x.first, x.from}, &buffer{x.root, x.to, x.last}
-	for _, gap := range []*buffer{before, behind} {
-		if gap.Rows() > 0 {
-			b.zero(gap)
-		}
-	}
-	x.from, x.to = min(x.from, x.first), max(x.to, x.last)
-}
-
-// mark notes that all of x is about to be written. Rows between it and those written before are zeroed.
-func (b *Backend) mark(x *buffer) {
-	if x.from == x.to {
-		x.from, x.to = x.first, x.last
-		return
-	}
-	if x.first > x.to {
-		b.fill(&buffer{x.root, x.to, x.first})
-	} else if x.last < x.from {
-		b.fill(&buffer{x.root, x.last, x.from})
-	}
-	x.from, x.to = min(x.from, x.first), max(x.to, x.last)
-}
-
-// zero writes zeros; memory that is fresh from the system has them already.
-func (b *Backend) zero(x *buffer) {
-	if x.block.fresh {
-		return
-	}
-	n := x.length() * x.elem() / 2
-	b.record(launch{
-		name: "fill", kernel: b.kernel(kernels.Library{Name: "rows"}, "fill_zero", 0, 0), params: words(uint32(n), 0),
-		args:   []operand{{index: 2, block: x.block, offset: x.offset(), write: true}},
-		groups: [3]uint32{groupsFor(n, rowsThreads), 1, 1}, group: [3]uint32{rowsThreads, 1, 1},
-		work: Work{Bytes: float64(2 * n)},
-	})
-}
-
-// own makes sure that no other buffer shares the block of x, which is about to be
-// written. What is not overwritten is copied.
-func (b *Backend) own(x *buffer, overwritten bool) {
-	if x.block.refs < 2 {
-		return
-	}
-	if overwritten && x.first <= x.from && x.last >= x.to {
-		b.renew(x.root, math64)
-		return
-	}
-	old := &buffer{&root{block: x.block, rows: x.rows, cols: x.cols, exact: x.exact, scale: x.scale, from: x.from, to: x.to}, x.from, x.to}
-	b.renew(x.root, math64)
-	if old.Rows() > 0 && !b.stopped() {
-		whole := &buffer{x.root, x.from, x.to}
-		b.copyRows(operand{index: 2, block: x.block, offset: whole.offset(), write: true}, whole, old, 1)
-	}
-}
-
-// renew gives a root a block of its own with undefined content.
-func (b *Backend) renew(r *root, done uint64) {
-	n, err := b.pool.get(r.rows*r.cols*r.elem(), done)
-	if err != nil {
-		b.fail(err)
-		return
-	}
-	b.pool.put(r.block)
-	r.block = n
-}
-
-// copyRows records dst = factor · src.
-func (b *Backend) copyRows(to operand, dst, src *buffer, factor float32) {
-	n := dst.length()
-	b.record(launch{
-		name: "copy", kernel: b.kernel(kernels.Library{Name: "rows"}, "copy_rows", flag(src.exact), flag(dst.exact)),
-		params: words(uint32(n), floatBits(factor)), args: []operand{b.in(1, src), to},
-		groups: [3]uint32{groupsFor(n, 4*rowsThreads), 1, 1}, group: [3]uint32{rowsThreads, 1, 1},
-		work: Work{Bytes: float64(n * (dst.elem() + src.elem()))},
-	})
-}
-
 // Copy sets dst to src. Copies of whole buffers share memory until one of them is written.
 func (b *Backend) Copy(dst, src backend.Buffer) {
 	d, s := of(dst), of(src)
@@ -123,13 +38,26 @@ func (b *Backend) Copy(dst, src backend.Buffer) {
 		}
 		return
 	}
-	if d.whole() && s.whole() && d.exact == s.exact {
-		s.block.refs++
-		b.pool.put(d.block)
-		d.block, d.scale, d.from, d.to = s.block, s.scale, s.from, s.to
+	if d.whole() && s.whole() && (!d.exact || s.work.from == s.work.to) {
+		b.share(d.root, s.root)
 		return
 	}
-	b.copyRows(b.out(2, d), d, s, 1/s.scale)
+	f := inFull
+	if !d.exact && s.first >= s.work.from && s.last <= s.work.to {
+		f = inWork
+	}
+	b.convert(d, b.read(1, s, f), f, b.write(2, d, f), f)
+}
+
+// share makes d a copy of s that takes memory of its own when either is written.
+func (b *Backend) share(d, s *root) {
+	for _, x := range []*store{&s.full, &s.work} {
+		if x.block != nil {
+			x.block.refs++
+		}
+	}
+	d.drop(&b.pool)
+	d.full, d.work = s.full, s.work
 }
 
 // Add adds: dst += x.
@@ -138,13 +66,12 @@ func (b *Backend) Add(dst, x backend.Buffer) {
 	if !b.ready() || !b.same(d, s) {
 		return
 	}
-	s = b.unscaled(s)
 	n := d.length()
 	b.record(launch{
-		name: "add", kernel: b.kernel(kernels.Library{Name: "rows"}, "add_rows", flag(s.exact), flag(d.exact)),
-		params: words(uint32(n), 0), args: []operand{b.in(1, s), b.update(2, d)},
+		name: "add", kernel: b.kernel(kernels.Library{Name: "rows"}, "add_rows", 0, 0),
+		params: words(uint32(n)), args: []operand{b.in(1, s), b.update(2, d)},
 		groups: [3]uint32{groupsFor(n, 4*rowsThreads), 1, 1}, group: [3]uint32{rowsThreads, 1, 1},
-		work: Work{Bytes: float64(n * (2*d.elem() + s.elem()))},
+		work: Work{Bytes: 3 * d.bytes(inFull)},
 	})
 }
 
@@ -157,54 +84,33 @@ func (b *Backend) same(d, s *buffer) bool {
 	return true
 }
 
-// unscaled returns x, or a copy if x is stored with a factor that the next operation does not know.
-func (b *Backend) unscaled(x *buffer) *buffer {
-	if x.scale == 1 {
-		return x
-	}
-	n := of(b.New(x.Rows(), x.cols, backend.Work))
-	b.copyRows(b.out(2, n), n, x, 1/x.scale)
-	b.Free(n) // the device works in order: its memory is reused only behind what reads it
-	return n
-}
-
-// onHost runs write on the memory of x, which it fills, between dispatches.
+// onHost runs write, which fills the memory of x with float32, between dispatches.
 func (b *Backend) onHost(x *buffer, write func(memory []byte)) {
 	if !b.ready() {
 		return
 	}
-	if x.whole() && (x.block.submitted > b.rec.done || x.block.refs > 1) {
-		b.renew(x.root, b.rec.done)
+	busy := x.full.block == nil || x.full.block.submitted > b.rec.done || x.full.block.refs > 1
+	if x.whole() && busy {
+		b.renew(x.root, inFull, b.rec.done)
 	}
-	b.own(x, true)
-	b.mark(x)
-	if x.block.submitted > b.rec.done {
+	b.own(x, inFull, true)
+	b.claim(x, inFull)
+	if x.full.block.submitted > b.rec.done {
 		b.flush()
 		if err := b.drain(0); err != nil {
 			b.fail(err)
-			return
 		}
 	}
-	x.scale = 1
-	if !b.pool.use(x.block, true) {
+	if b.stopped() {
+		return
+	}
+	if !b.pool.use(x.full.block, true) {
 		b.rec.repeatable = false
 	}
-	memory := x.host()
+	memory := x.memory(inFull)
 	run := func() { write(memory) }
 	b.rec.run = append(b.rec.run, step{host: run})
 	run()
-}
-
-// store writes floats in the format of a root.
-func (b *Backend) store(memory []byte, exact bool, src []float32) {
-	switch {
-	case exact:
-		number.PutFloats(memory, src)
-	case b.wide:
-		number.Put(memory, src, number.Bfloat)
-	default:
-		number.Put(memory, src, number.Half)
-	}
 }
 
 // Write copies float32 rows in.
@@ -215,31 +121,29 @@ func (b *Backend) Write(dst backend.Buffer, src []float32) {
 		return
 	}
 	kept := append([]float32(nil), src...)
-	b.onHost(d, func(memory []byte) { b.store(memory, d.exact, kept) })
+	b.onHost(d, func(memory []byte) { number.PutFloats(memory, kept) })
 }
 
 // Read waits for all that was asked before and copies rows out.
 func (b *Backend) Read(dst []float32, src backend.Buffer) error {
 	s := of(src)
+	f := inFull
+	if s.first >= s.work.from && s.last <= s.work.to && s.Rows() > 0 {
+		f = inWork
+	}
 	if b.ready() {
-		b.fill(s)
+		b.gather(s, f)
 	}
 	if err := b.Sync(); err != nil {
 		return err
 	}
-	memory := s.host()
 	switch {
-	case s.exact:
-		number.GetFloats(dst, memory)
+	case f == inFull:
+		number.GetFloats(dst, s.memory(f))
 	case b.wide:
-		number.Get(dst, memory, number.FromBfloat)
+		number.Get(dst, s.memory(f), number.FromBfloat)
 	default:
-		number.Get(dst, memory, number.FromHalf)
-	}
-	if s.scale != 1 {
-		for i := range dst {
-			dst[i] /= s.scale
-		}
+		number.Get(dst, s.memory(f), number.FromHalf)
 	}
 	return nil
 }
@@ -257,7 +161,7 @@ func (b *Backend) Embed(dst backend.Buffer, table backend.Weight, ids []int32) {
 		row := make([]float32, d.cols)
 		for i, id := range ids {
 			t.tensor.Row(row, int(id))
-			b.store(memory[i*d.cols*d.elem():], d.exact, row)
+			number.PutFloats(memory[4*i*d.cols:], row)
 		}
 	})
 }
@@ -286,7 +190,7 @@ func (b *Backend) MeanTable(dst backend.Buffer, table backend.Weight, ids [][]in
 			for c, v := range sum {
 				mean[c] = float32(v / float64(len(list)))
 			}
-			b.store(memory[i*d.cols*d.elem():], d.exact, mean)
+			number.PutFloats(memory[4*i*d.cols:], mean)
 		}
 	})
 }

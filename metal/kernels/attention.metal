@@ -1,6 +1,6 @@
-// Attention: preparation of q and k, and softmax(q · kᵀ) · v with an online softmax over blocks of 32 keys.
+// Attention: softmax(q · kᵀ) · v with an online softmax over blocks of 32 keys.
 //
-// The host sets D, the head size (a multiple of 8), and EXACT for float operands.
+// The host sets D, the head size (a multiple of 8), and EXACT for q and k in float. v is always float.
 
 #if EXACT
 typedef float operand;
@@ -8,9 +8,8 @@ typedef float operand;
 typedef work operand;
 #endif
 
-constant bool kExactOut [[function_constant(0)]];
-constant bool kGate [[function_constant(1)]];  // multiply by sigmoid(gate)
-constant uint kLimits [[function_constant(2)]]; // 0 all keys, 1 causal, 2 a span for each row
+constant bool kGate [[function_constant(0)]];   // multiply by sigmoid(gate)
+constant uint kLimits [[function_constant(1)]]; // 0 all keys, 1 causal, 2 a span for each row
 constant bool kSpans = kLimits == 2;
 
 struct AttentionParams {
@@ -26,24 +25,36 @@ constant constexpr uint kKeys = 32;    // keys of a step
 constant constexpr uint kBlocks = D / 8;
 constant constexpr uint kOwn = (kBlocks + 3) / 4; // blocks of the output's columns for each of four simdgroups
 
-// keys_fragment reads keys [key, key + 8), columns [c, c + 8), transposed or not; keys behind the end read as 0.
+// keys_fragment reads keys [key, key + 8), columns [c, c + 8), transposed; keys behind the end read as 0.
 inline void keys_fragment(thread simdgroup_matrix<operand, 8, 8> &m, device const operand *p, ulong pitch, uint key,
-                          uint keys, uint c, bool turned, uint lane) {
+                          uint keys, uint c, uint lane) {
   if (key + 8 <= keys) {
-    simdgroup_load(m, p + key * pitch + c, pitch, ulong2(0, 0), turned);
+    simdgroup_load(m, p + key * pitch + c, pitch, ulong2(0, 0), true);
     return;
   }
   const uint r = fragment_row(lane), q = fragment_col(lane);
-  for (uint e = 0; e < 2; e++) {
-    const uint k = key + (turned ? q + e : r), d = c + (turned ? r : q + e);
-    m.thread_elements()[e] = operand(k < keys ? float(p[k * pitch + d]) : 0.0f);
-  }
+  for (uint e = 0; e < 2; e++) m.thread_elements()[e] = operand(key + q + e < keys ? float(p[(key + q + e) * pitch + c + r]) : 0.0f);
+}
+
+// values_fragment reads values [key, key + 8), columns [c, c + 8), as operands.
+inline void values_fragment(thread simdgroup_matrix<operand, 8, 8> &m, device const float *p, ulong pitch, uint key,
+                            uint keys, uint c, uint lane, thread bool &over) {
+  const uint r = key + fragment_row(lane), q = c + fragment_col(lane);
+  float2 v = float2(0.0f);
+  if (r < keys) v = *(device const float2 *)(p + r * pitch + q);
+#if EXACT
+  m.thread_elements()[0] = v.x;
+  m.thread_elements()[1] = v.y;
+#else
+  m.thread_elements()[0] = narrow(v.x, over);
+  m.thread_elements()[1] = narrow(v.y, over);
+#endif
 }
 
 kernel void attention(constant AttentionParams &p [[buffer(0)]], device const operand *q [[buffer(1)]],
-                      device const operand *k [[buffer(2)]], device const operand *v [[buffer(3)]],
+                      device const operand *k [[buffer(2)]], device const float *v [[buffer(3)]],
                       device const operand *gate [[buffer(4), function_constant(kGate)]],
-                      device const uint2 *spans [[buffer(5), function_constant(kSpans)]], device uchar *out [[buffer(6)]],
+                      device const uint2 *spans [[buffer(5), function_constant(kSpans)]], device float *out [[buffer(6)]],
                       device atomic_uint *status [[buffer(30)]], uint2 group [[threadgroup_position_in_grid]],
                       uint tid [[thread_index_in_threadgroup]], uint lane [[thread_index_in_simdgroup]],
                       uint simd [[simdgroup_index_in_threadgroup]]) {
@@ -89,7 +100,9 @@ kernel void attention(constant AttentionParams &p [[buffer(0)]], device const op
   for (uint i = 0; i < 4; i++)
     for (uint j = 0; j < kOwn; j++) acc[i][j] = make_filled_simdgroup_matrix<float, 8>(0.0f);
   float top = -1e30f, sum = 0;
-  device const operand *kh = k + head * D, *vh = v + head * D;
+  device const operand *kh = k + head * D;
+  device const float *vh = v + head * D;
+  bool over = false;
 
   for (uint key = low; key < high; key += kKeys) {
     threadgroup_barrier(mem_flags::mem_threadgroup);
@@ -97,7 +110,7 @@ kernel void attention(constant AttentionParams &p [[buffer(0)]], device const op
     for (uint i = 0; i < 4; i++) s[i] = make_filled_simdgroup_matrix<float, 8>(0.0f);
     for (uint b = 0; b < kBlocks; b++) {
       simdgroup_matrix<operand, 8, 8> kf;
-      keys_fragment(kf, kh, p.kPitch, key + simd * 8, p.keys, b * 8, true, lane);
+      keys_fragment(kf, kh, p.kPitch, key + simd * 8, p.keys, b * 8, lane);
       for (uint i = 0; i < 4; i++) {
         simdgroup_matrix<operand, 8, 8> qf;
         simdgroup_load(qf, qs + (i * kBlocks + b) * 64, 8);
@@ -142,7 +155,7 @@ kernel void attention(constant AttentionParams &p [[buffer(0)]], device const op
       if (b >= kBlocks) continue;
       for (uint n = 0; n < 4; n++) {
         simdgroup_matrix<operand, 8, 8> vf;
-        keys_fragment(vf, vh, p.kPitch, key + n * 8, p.keys, b * 8, false, lane);
+        values_fragment(vf, vh, p.kPitch, key + n * 8, p.keys, b * 8, lane, over);
         for (uint i = 0; i < 4; i++) simdgroup_multiply_accumulate(acc[i][j], pf[i][n], vf, acc[i][j]);
       }
     }
@@ -153,7 +166,6 @@ kernel void attention(constant AttentionParams &p [[buffer(0)]], device const op
   sum += simd_shuffle_xor(sum, 2);
   if (part == 0) factor[row] = sum > 0 ? 1.0f / sum : 0.0f;
   threadgroup_barrier(mem_flags::mem_threadgroup);
-  bool over = false;
   for (uint i = 0; i < 4; i++) {
     const uint r = first + i * 8 + fragment_row(lane);
     if (r >= total) continue;
@@ -166,7 +178,7 @@ kernel void attention(constant AttentionParams &p [[buffer(0)]], device const op
         const uint d = b * 8 + fragment_col(lane) + e;
         float o = acc[i][j].thread_elements()[e] * f;
         if (kGate) o *= sigmoid(float(gate[ulong(r / p.group) * p.qPitch + h * D + d]));
-        put(out, kExactOut, ulong(r / p.group) * p.oPitch + h * D + d, o, over);
+        out[ulong(r / p.group) * p.oPitch + h * D + d] = o;
       }
     }
   }

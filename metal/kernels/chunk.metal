@@ -10,11 +10,11 @@ constant constexpr uint kAtW = 0, kAtQ = kChunk * KD, kAtK = 2 * kChunk * KD, kA
 constant constexpr uint kAtP = kAtU + kChunk * VD, kAtDecay = kAtP + kChunk * kChunk, kScratch = kAtDecay + 8;
 
 // rows_fragment reads an 8x8 block of x, rows from t, columns from c, as float; rows behind the end read as 0.
-inline void rows_fragment(thread simdgroup_float8x8 &m, device const uchar *x, ulong pitch, uint t, uint rows, uint c, uint lane, bool turned) {
+inline void rows_fragment(thread simdgroup_float8x8 &m, device const float *x, ulong pitch, uint t, uint rows, uint c, uint lane, bool turned) {
   for (uint e = 0; e < 2; e++) {
     const uint a = fragment_row(lane), b = fragment_col(lane) + e;
     const uint r = t + (turned ? b : a), d = c + (turned ? a : b);
-    m.thread_elements()[e] = r < rows ? fetch(x, kExactIn, r * pitch + d) : 0.0f;
+    m.thread_elements()[e] = r < rows ? x[r * pitch + d] : 0.0f;
   }
 }
 
@@ -24,7 +24,7 @@ inline void scale_columns(thread simdgroup_float8x8 &m, threadgroup const float 
   m.thread_elements()[1] *= f[fragment_col(lane) + 1];
 }
 
-kernel void delta_prepare(constant DeltaParams &p [[buffer(0)]], device const uchar *x [[buffer(1)]],
+kernel void delta_prepare(constant DeltaParams &p [[buffer(0)]], device const float *x [[buffer(1)]],
                           device const float *g [[buffer(2)]], device const float *beta [[buffer(3)]],
                           device float *scratch [[buffer(4)]], uint2 group [[threadgroup_position_in_grid]],
                           uint tid [[thread_index_in_threadgroup]], uint lane [[thread_index_in_simdgroup]],
@@ -41,13 +41,13 @@ kernel void delta_prepare(constant DeltaParams &p [[buffer(0)]], device const uc
     const ulong at = ulong(min(t, p.rows - 1)) * pitch;
     float a = 0, b = 0;
     for (uint i = lane; i < KD; i += 32) {
-      const float u = fetch(x, kExactIn, at + query_at(p, h) + i), v = fetch(x, kExactIn, at + key_at(p, h) + i);
+      const float u = x[at + query_at(p, h) + i], v = x[at + key_at(p, h) + i];
       a += u * u;
       b += v * v;
     }
     a = rsqrt(simd_sum(a) + p.eps) * p.scale;
     b = rsqrt(simd_sum(b) + p.eps);
-    for (uint i = lane; i < KD; i += 32) ks[r * KD + i] = t < p.rows ? fetch(x, kExactIn, at + key_at(p, h) + i) * b : 0.0f;
+    for (uint i = lane; i < KD; i += 32) ks[r * KD + i] = t < p.rows ? x[at + key_at(p, h) + i] * b : 0.0f;
     if (lane == 0) qScale[r] = t < p.rows ? a : 0.0f;
   }
   if (simd == 0) {
@@ -123,7 +123,7 @@ kernel void delta_prepare(constant DeltaParams &p [[buffer(0)]], device const uc
   const float last = sum[kChunk - 1];
   for (uint i = tid; i < kChunk * KD; i += 128) {
     const uint r = i / KD, t = t0 + r;
-    const float q = t < p.rows ? fetch(x, kExactIn, ulong(t) * pitch + query_at(p, h) + i % KD) : 0.0f;
+    const float q = t < p.rows ? x[ulong(t) * pitch + query_at(p, h) + i % KD] : 0.0f;
     mine[kAtQ + i] = q * qScale[r] * exp(sum[r]);
     mine[kAtK + i] = ks[i] * exp(last - sum[r]);
   }
@@ -132,9 +132,9 @@ kernel void delta_prepare(constant DeltaParams &p [[buffer(0)]], device const uc
 
 // One simdgroup for each 8 value columns of a head, with the full state of these columns in registers: no exchange.
 kernel void delta_scan(constant DeltaParams &p [[buffer(0)]], device const float *scratch [[buffer(1)]],
-                       device uchar *out [[buffer(2)]], device const float *state [[buffer(3), function_constant(kStateIn)]],
+                       device float *out [[buffer(2)]], device const float *state [[buffer(3), function_constant(kStateIn)]],
                        device float *kept [[buffer(4), function_constant(kStateOut)]],
-                       device atomic_uint *status [[buffer(30)]], uint2 group [[threadgroup_position_in_grid]],
+                       uint2 group [[threadgroup_position_in_grid]],
                        uint lane [[thread_index_in_simdgroup]], uint simd [[simdgroup_index_in_threadgroup]]) {
   const uint h = group.y, c = (group.x * 4 + simd) * 8;
   if (c >= VD) return;
@@ -145,7 +145,6 @@ kernel void delta_scan(constant DeltaParams &p [[buffer(0)]], device const float
     else
       s[b] = make_filled_simdgroup_matrix<float, 8>(0.0f);
   }
-  bool over = false;
   for (uint n = 0; n < p.chunks; n++) {
     device const float *mine = scratch + ulong(n * p.valueHeads + h) * kScratch;
     simdgroup_float8x8 delta[kRowBlocks];
@@ -170,7 +169,7 @@ kernel void delta_scan(constant DeltaParams &p [[buffer(0)]], device const float
       const uint t = (p.chunk + n) * kChunk + i * 8 + fragment_row(lane);
       if (t < p.rows)
         for (uint e = 0; e < 2; e++)
-          put(out, kExactOut, (ulong(t) * p.valueHeads + h) * VD + c + fragment_col(lane) + e, o.thread_elements()[e], over);
+          out[(ulong(t) * p.valueHeads + h) * VD + c + fragment_col(lane) + e] = o.thread_elements()[e];
     }
     const float decay = mine[kAtDecay];
     for (uint b = 0; b < kKeyBlocks; b++) {
@@ -185,5 +184,4 @@ kernel void delta_scan(constant DeltaParams &p [[buffer(0)]], device const float
   }
   if (kStateOut)
     for (uint b = 0; b < kKeyBlocks; b++) simdgroup_store(s[b], kept + (h * KD + b * 8) * VD + c, VD);
-  report(status, over);
 }

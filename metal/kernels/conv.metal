@@ -1,13 +1,10 @@
 // Before and after the delta rule: the causal convolution and the gates, which are independent and share a launch, and
 // the gated norm of the output.
 
-constant bool kExactIn [[function_constant(0)]];
-constant bool kExactOut [[function_constant(1)]];
-constant bool kConv [[function_constant(2)]];
-constant bool kGates [[function_constant(3)]];
-constant bool kHistoryIn [[function_constant(4)]];
-constant bool kHistoryOut [[function_constant(5)]];
-constant bool kExactZ [[function_constant(6)]];
+constant bool kConv [[function_constant(0)]];
+constant bool kGates [[function_constant(1)]];
+constant bool kHistoryIn [[function_constant(2)]];
+constant bool kHistoryOut [[function_constant(3)]];
 
 constant constexpr uint kTokens = 16; // convolution outputs for each thread
 constant constexpr uint kTaps = 8;    // most taps
@@ -20,9 +17,9 @@ struct ConvParams {
 };
 
 // before reads row t of the padded input, t counted from row -(taps-1).
-inline float before(device const uchar *x, device const uchar *history, constant ConvParams &p, int t, uint c) {
-  if (t >= 0) return fetch(x, kExactIn, ulong(t) * p.cols + c);
-  if (kHistoryIn) return fetch(history, kExactIn, ulong(t + int(p.taps) - 1) * p.cols + c);
+inline float before(device const float *x, device const float *history, constant ConvParams &p, int t, uint c) {
+  if (t >= 0) return x[ulong(t) * p.cols + c];
+  if (kHistoryIn) return history[ulong(t + int(p.taps) - 1) * p.cols + c];
   return 0.0f;
 }
 
@@ -30,18 +27,18 @@ inline float softplus(float x) { return x > 20.0f ? x : log(1.0f + exp(x)); }
 
 // conv: y[t, c] = silu(Σ taps[c, j] · x[t - K + 1 + j, c]); the new history is the last K - 1 rows of the input.
 // gates: g = -exp(aLog) · softplus(a + dtBias), beta = sigmoid(b).
-kernel void conv_gates(constant ConvParams &p [[buffer(0)]], device const uchar *x [[buffer(1), function_constant(kConv)]],
+kernel void conv_gates(constant ConvParams &p [[buffer(0)]], device const float *x [[buffer(1), function_constant(kConv)]],
                        device const float *taps [[buffer(2), function_constant(kConv)]],
-                       device uchar *y [[buffer(3), function_constant(kConv)]],
-                       device const uchar *history [[buffer(4), function_constant(kHistoryIn)]],
-                       device uchar *kept [[buffer(5), function_constant(kHistoryOut)]],
+                       device float *y [[buffer(3), function_constant(kConv)]],
+                       device const float *history [[buffer(4), function_constant(kHistoryIn)]],
+                       device float *kept [[buffer(5), function_constant(kHistoryOut)]],
                        device const float *a [[buffer(6), function_constant(kGates)]],
                        device const float *b [[buffer(7), function_constant(kGates)]],
                        device const float *aLog [[buffer(8), function_constant(kGates)]],
                        device const float *dtBias [[buffer(9), function_constant(kGates)]],
                        device float *g [[buffer(10), function_constant(kGates)]],
                        device float *beta [[buffer(11), function_constant(kGates)]],
-                       device atomic_uint *status [[buffer(30)]], uint group [[threadgroup_position_in_grid]],
+                       uint group [[threadgroup_position_in_grid]],
                        uint tid [[thread_index_in_threadgroup]]) {
   if (kGates && group >= p.groups) {
     const uint i = (group - p.groups) * 128 + tid;
@@ -60,17 +57,15 @@ kernel void conv_gates(constant ConvParams &p [[buffer(0)]], device const uchar 
     w[j] = taps[c * k + j];
     window[j] = j + 1 < k ? before(x, history, p, int(first + j) - int(k) + 1, c) : 0.0f;
   }
-  bool over = false;
   for (uint t = first; t < min(first + kTokens, p.rows); t++) {
-    window[k - 1] = fetch(x, kExactIn, ulong(t) * p.cols + c);
+    window[k - 1] = x[ulong(t) * p.cols + c];
     float s = 0;
     for (uint j = 0; j < k; j++) s += w[j] * window[j];
-    put(y, kExactOut, ulong(t) * p.cols + c, silu(s), over);
+    y[ulong(t) * p.cols + c] = silu(s);
     for (uint j = 0; j + 1 < k; j++) window[j] = window[j + 1];
   }
   if (kHistoryOut && first + kTokens >= p.rows)
-    for (uint j = 0; j + 1 < k; j++) put(kept, kExactIn, ulong(j) * p.cols + c, before(x, history, p, int(p.rows + j) - int(k) + 1, c), over);
-  report(status, over);
+    for (uint j = 0; j + 1 < k; j++) kept[ulong(j) * p.cols + c] = before(x, history, p, int(p.rows + j) - int(k) + 1, c);
 }
 
 struct GateParams {
@@ -79,22 +74,18 @@ struct GateParams {
 };
 
 // y = rmsnorm(o over a head) · w · silu(z); one simdgroup for each row and head, eight in a threadgroup.
-kernel void norm_gate(constant GateParams &p [[buffer(0)]], device const uchar *o [[buffer(1)]],
-                      device const uchar *z [[buffer(2)]], device const float *w [[buffer(3)]],
-                      device uchar *y [[buffer(4)]], device atomic_uint *status [[buffer(30)]],
-                      uint group [[threadgroup_position_in_grid]], uint lane [[thread_index_in_simdgroup]],
+kernel void norm_gate(constant GateParams &p [[buffer(0)]], device const float *o [[buffer(1)]],
+                      device const float *z [[buffer(2)]], device const float *w [[buffer(3)]],
+                      device float *y [[buffer(4)]], uint group [[threadgroup_position_in_grid]], uint lane [[thread_index_in_simdgroup]],
                       uint simd [[simdgroup_index_in_threadgroup]]) {
   const uint row = group * 8 + simd;
   if (row >= p.rows) return;
   const ulong at = ulong(row) * p.dim;
   float s = 0;
   for (uint i = lane; i < p.dim; i += 32) {
-    const float v = fetch(o, kExactIn, at + i);
+    const float v = o[at + i];
     s += v * v;
   }
   const float scale = rsqrt(simd_sum(s) / float(p.dim) + p.eps);
-  bool over = false;
-  for (uint i = lane; i < p.dim; i += 32)
-    put(y, kExactOut, at + i, fetch(o, kExactIn, at + i) * scale * w[i] * silu(fetch(z, kExactZ, at + i)), over);
-  report(status, over);
+  for (uint i = lane; i < p.dim; i += 32) y[at + i] = o[at + i] * scale * w[i] * silu(z[at + i]);
 }

@@ -4,10 +4,8 @@
 //
 // The host sets KD and VD, the sizes of a key and a value head.
 
-constant bool kExactIn [[function_constant(0)]];
-constant bool kExactOut [[function_constant(1)]];
-constant bool kStateIn [[function_constant(2)]];
-constant bool kStateOut [[function_constant(3)]];
+constant bool kStateIn [[function_constant(0)]];
+constant bool kStateOut [[function_constant(1)]];
 
 struct DeltaParams {
   uint rows, keyHeads, valueHeads;
@@ -27,11 +25,11 @@ inline uint width(constant DeltaParams &p) { return 2 * p.keyHeads * KD + p.valu
 
 // Token after token. A threadgroup has 32 value columns of a head; four neighbouring threads share a column and hold a
 // quarter of its state each.
-kernel void delta_steps(constant DeltaParams &p [[buffer(0)]], device const uchar *x [[buffer(1)]],
+kernel void delta_steps(constant DeltaParams &p [[buffer(0)]], device const float *x [[buffer(1)]],
                         device const float *g [[buffer(2)]], device const float *beta [[buffer(3)]],
-                        device uchar *out [[buffer(4)]], device const float *state [[buffer(5), function_constant(kStateIn)]],
+                        device float *out [[buffer(4)]], device const float *state [[buffer(5), function_constant(kStateIn)]],
                         device float *kept [[buffer(6), function_constant(kStateOut)]],
-                        device atomic_uint *status [[buffer(30)]], uint2 group [[threadgroup_position_in_grid]],
+                        uint2 group [[threadgroup_position_in_grid]],
                         uint tid [[thread_index_in_threadgroup]], uint lane [[thread_index_in_simdgroup]],
                         uint simd [[simdgroup_index_in_threadgroup]]) {
   threadgroup float qs[kStep * KD], ks[kStep * KD], vs[kStep * kSlice], decay[kStep], gain[kStep];
@@ -42,7 +40,6 @@ kernel void delta_steps(constant DeltaParams &p [[buffer(0)]], device const ucha
     s[j] = 0;
     if (kStateIn && live) s[j] = state[(h * KD + part + 4 * j) * VD + column];
   }
-  bool over = false;
   for (uint t0 = 0; t0 < p.rows; t0 += kStep) {
     const uint n = min(kStep, p.rows - t0);
     threadgroup_barrier(mem_flags::mem_threadgroup);
@@ -50,18 +47,18 @@ kernel void delta_steps(constant DeltaParams &p [[buffer(0)]], device const ucha
       const ulong at = ulong(t0 + t) * width(p);
       float a = 0, b = 0;
       for (uint i = lane; i < KD; i += 32) {
-        const float u = fetch(x, kExactIn, at + query_at(p, h) + i), v = fetch(x, kExactIn, at + key_at(p, h) + i);
+        const float u = x[at + query_at(p, h) + i], v = x[at + key_at(p, h) + i];
         a += u * u;
         b += v * v;
       }
       a = rsqrt(simd_sum(a) + p.eps) * p.scale;
       b = rsqrt(simd_sum(b) + p.eps);
       for (uint i = lane; i < KD; i += 32) {
-        qs[t * KD + i] = fetch(x, kExactIn, at + query_at(p, h) + i) * a;
-        ks[t * KD + i] = fetch(x, kExactIn, at + key_at(p, h) + i) * b;
+        qs[t * KD + i] = x[at + query_at(p, h) + i] * a;
+        ks[t * KD + i] = x[at + key_at(p, h) + i] * b;
       }
       const uint c = group.x * kSlice + lane;
-      vs[t * kSlice + lane] = c < VD ? fetch(x, kExactIn, at + value_at(p, h) + c) : 0.0f;
+      vs[t * kSlice + lane] = c < VD ? x[at + value_at(p, h) + c] : 0.0f;
       if (lane == 0) {
         decay[t] = exp(g[(t0 + t) * p.valueHeads + h]);
         gain[t] = beta[(t0 + t) * p.valueHeads + h];
@@ -84,10 +81,9 @@ kernel void delta_steps(constant DeltaParams &p [[buffer(0)]], device const ucha
       }
       o += simd_shuffle_xor(o, 1);
       o += simd_shuffle_xor(o, 2);
-      if (live && part == 0) put(out, kExactOut, (ulong(t0 + t) * p.valueHeads + h) * VD + column, o, over);
+      if (live && part == 0) out[(ulong(t0 + t) * p.valueHeads + h) * VD + column] = o;
     }
   }
   if (kStateOut && live)
     for (uint j = 0; j < kShare; j++) kept[(h * KD + part + 4 * j) * VD + column] = s[j];
-  report(status, over);
 }

@@ -1,24 +1,26 @@
-// Matrix products: dst = act(x · wᵀ · scale + bias), up to four weights over one x in one launch, with the residual add
+// Matrix products: dst = act(x · wᵀ + bias), up to four weights over one x in one launch, with the residual add
 // and SwiGLU in the epilogue. Weights are half, bfloat, float or affine codes, expanded on the way to threadgroup
 // memory, once for each tile of BM rows.
 //
-// The host sets the tile: BM x BN outputs, BK of K at a time, WM x WN simdgroups, and EXACT for float operands. K is
-// walked in steps of 8 in every tile shape, so all shapes give the same bits.
+// The host sets the tile: BM x BN outputs, BK of K at a time, WM x WN simdgroups; and WEIGHTS for the operands that
+// weights become: 0 half, 1 bfloat, 2 float, whichever loses nothing. Operands from x are float: rounding them moves
+// answers. K is walked in steps of 8 in every tile shape, so all shapes give the same bits.
 
-#if EXACT
-typedef float operand;
+#if WEIGHTS == 2
+typedef float weight;
+#elif WEIGHTS == 1
+typedef bfloat weight;
 #else
-typedef work operand;
+typedef half weight;
 #endif
 
-constant bool kExactX [[function_constant(0)]];
-constant uint kFormats [[function_constant(1)]];  // bit set of the formats of all segments
-constant uint kEpilogue [[function_constant(2)]]; // 0 store, 1 add to dst, 2 SwiGLU of segments 0 and 1
-constant uint kAct [[function_constant(3)]];      // 0 none, 1 GELU, 2 GELU by tanh
-constant bool kRagged [[function_constant(4)]];   // K is not a multiple of 8
-constant uint kSegments [[function_constant(5)]];
-constant uint kQuants [[function_constant(6)]];   // bit i: segment i has scales and biases
-constant uint kBiases [[function_constant(7)]];   // bit i: segment i has a bias
+constant uint kFormats [[function_constant(0)]];  // bit set of the formats of all segments
+constant uint kEpilogue [[function_constant(1)]]; // 0 store, 1 add to dst, 2 SwiGLU of segments 0 and 1
+constant uint kAct [[function_constant(2)]];      // 0 none, 1 GELU, 2 GELU by tanh
+constant bool kRagged [[function_constant(3)]];   // K is not a multiple of 8
+constant uint kSegments [[function_constant(4)]];
+constant uint kQuants [[function_constant(5)]];   // bit i: segment i has scales and biases
+constant uint kBiases [[function_constant(6)]];   // bit i: segment i has a bias
 constant bool kSecond = kSegments > 1;
 constant bool kThird = kSegments > 2;
 constant bool kFourth = kSegments > 3;
@@ -44,12 +46,10 @@ struct Segment {
   uint shift;   // log2 of the columns in a quantisation group
   uint groups;  // quantisation groups in a row
   uint wide;    // scales and biases are float, not bfloat
-  uint exact;   // dst is float
 };
 
 struct GemmParams {
   uint m, k, first; // rows of x, depth, first tile of this launch
-  float scale;
   Segment segment[4];
 };
 
@@ -145,25 +145,25 @@ inline Eight weights8(thread const Weights &t, constant Segment &s, uint n, uint
 }
 
 // rows8 reads columns [k, k + 8) of row m of x as float.
-inline Eight rows8(device const uchar *x, uint m, uint k, uint depth) {
+inline Eight rows8(device const float *x, uint m, uint k, uint depth) {
   const ulong at = ulong(m) * depth + k;
   Eight r;
   if (kRagged) {
     float v[8];
-    for (uint i = 0; i < 8; i++) v[i] = k + i < depth ? fetch(x, kExactX, at + i) : 0.0f;
+    for (uint i = 0; i < 8; i++) v[i] = k + i < depth ? x[at + i] : 0.0f;
     r.lo = float4(v[0], v[1], v[2], v[3]);
     r.hi = float4(v[4], v[5], v[6], v[7]);
   } else {
-    r.lo = fetch4(x, kExactX, at);
-    r.hi = fetch4(x, kExactX, at + 4);
+    r.lo = *(device const float4 *)(x + at);
+    r.hi = *(device const float4 *)(x + at + 4);
   }
   return r;
 }
 
 // store8 puts one row of an 8x8 block into threadgroup memory; blocks are contiguous.
-inline void store8(threadgroup operand *dst, Eight v) {
-  *(threadgroup vec<operand, 4> *)dst = vec<operand, 4>(v.lo);
-  *(threadgroup vec<operand, 4> *)(dst + 4) = vec<operand, 4>(v.hi);
+template <typename T> inline void store8(threadgroup T *dst, Eight v) {
+  *(threadgroup vec<T, 4> *)dst = vec<T, 4>(v.lo);
+  *(threadgroup vec<T, 4> *)(dst + 4) = vec<T, 4>(v.hi);
 }
 
 // erfExact follows erf within 2e-7: a polynomial in x² below 1, exp(-x²) times one in 1 / (1 + x/2) above.
@@ -201,13 +201,7 @@ inline float activate(float v) {
   return v;
 }
 
-// result stores one output.
-inline void result(device uchar *dst, bool exact, ulong at, float v, thread bool &over) {
-  if (kEpilogue == 1) v += fetch(dst, exact, at);
-  put(dst, exact, at, v, over);
-}
-
-kernel void gemm(constant GemmParams &p [[buffer(0)]], device const uchar *x [[buffer(1)]],
+kernel void gemm(constant GemmParams &p [[buffer(0)]], device const float *x [[buffer(1)]],
                  device const uchar *w0 [[buffer(2)]], device const uchar *w1 [[buffer(3), function_constant(kSecond)]],
                  device const uchar *w2 [[buffer(4), function_constant(kThird)]],
                  device const uchar *w3 [[buffer(5), function_constant(kFourth)]],
@@ -222,15 +216,16 @@ kernel void gemm(constant GemmParams &p [[buffer(0)]], device const uchar *x [[b
                  device const float *b0 [[buffer(14), function_constant(kBias0)]],
                  device const float *b1 [[buffer(15), function_constant(kBias1)]],
                  device const float *b2 [[buffer(16), function_constant(kBias2)]],
-                 device const float *b3 [[buffer(17), function_constant(kBias3)]], device uchar *d0 [[buffer(18)]],
-                 device uchar *d1 [[buffer(19), function_constant(kStore1)]],
-                 device uchar *d2 [[buffer(20), function_constant(kThird)]],
-                 device uchar *d3 [[buffer(21), function_constant(kFourth)]], device atomic_uint *status [[buffer(30)]],
+                 device const float *b3 [[buffer(17), function_constant(kBias3)]], device float *d0 [[buffer(18)]],
+                 device float *d1 [[buffer(19), function_constant(kStore1)]],
+                 device float *d2 [[buffer(20), function_constant(kThird)]],
+                 device float *d3 [[buffer(21), function_constant(kFourth)]], device atomic_uint *status [[buffer(30)]],
                  uint2 group [[threadgroup_position_in_grid]], uint tid [[thread_index_in_threadgroup]],
                  uint lane [[thread_index_in_simdgroup]], uint simd [[simdgroup_index_in_threadgroup]]) {
   constexpr uint threads = WM * WN * 32;
   constexpr uint FM = BM / WM / 8, FN = BN / WN / 8, KB = BK / 8;
-  threadgroup operand xs[BM * BK], ws[BN * BK];
+  threadgroup float xs[BM * BK];
+  threadgroup weight ws[BN * BK];
   threadgroup uint stop[1];
   if (tid == 0) stop[0] = cancelled(status);
   threadgroup_barrier(mem_flags::mem_threadgroup);
@@ -288,7 +283,8 @@ kernel void gemm(constant GemmParams &p [[buffer(0)]], device const uchar *x [[b
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
     for (uint kb = 0; kb < KB; kb++) {
-      simdgroup_matrix<operand, 8, 8> a[FM], b[FN];
+      simdgroup_float8x8 a[FM];
+      simdgroup_matrix<weight, 8, 8> b[FN];
       for (uint i = 0; i < FM; i++) simdgroup_load(a[i], xs + ((sm + i) * KB + kb) * 64, 8);
       for (uint j = 0; j < FN; j++) simdgroup_load(b[j], ws + ((sn + j) * KB + kb) * 64, 8, ulong2(0, 0), true);
       for (uint i = 0; i < FM; i++)
@@ -299,7 +295,7 @@ kernel void gemm(constant GemmParams &p [[buffer(0)]], device const uchar *x [[b
     }
   }
 
-  device uchar *dst = d0;
+  device float *dst = d0;
   if (kStore1 && which == 1) dst = d1;
   if (kThird && which == 2) dst = d2;
   if (kFourth && which == 3) dst = d3;
@@ -307,8 +303,7 @@ kernel void gemm(constant GemmParams &p [[buffer(0)]], device const uchar *x [[b
   if (kBias1 && which == 1) bias = b1;
   if (kBias2 && which == 2) bias = b2;
   if (kBias3 && which == 3) bias = b3;
-  const bool biased = (kBiases >> which & 1) != 0, exact = seg.exact != 0;
-  bool over = false;
+  const bool biased = (kBiases >> which & 1) != 0;
   for (uint i = 0; i < FM; i++) {
     const uint m = m0 + (sm + i) * 8 + fragment_row(lane);
     if (m >= p.m) continue;
@@ -317,7 +312,7 @@ kernel void gemm(constant GemmParams &p [[buffer(0)]], device const uchar *x [[b
         for (uint e = 0; e < 2; e++) {
           const uint n = n0 + (sn + j) * 4 + fragment_col(lane) + e;
           if (n < seg.rows)
-            put(dst, exact, ulong(m) * seg.rows + n, silu(acc[i][j].thread_elements()[e]) * acc[i][j + 1].thread_elements()[e] * p.scale, over);
+            dst[ulong(m) * seg.rows + n] = silu(acc[i][j].thread_elements()[e]) * acc[i][j + 1].thread_elements()[e];
         }
       continue;
     }
@@ -325,10 +320,10 @@ kernel void gemm(constant GemmParams &p [[buffer(0)]], device const uchar *x [[b
       for (uint e = 0; e < 2; e++) {
         const uint n = n0 + (sn + j) * 8 + fragment_col(lane) + e;
         if (n < seg.rows) {
-          const float v = acc[i][j].thread_elements()[e] * p.scale + (biased ? bias[n] : 0.0f);
-          result(dst, exact, ulong(m) * seg.rows + n, activate(v), over);
+          const float v = activate(acc[i][j].thread_elements()[e] + (biased ? bias[n] : 0.0f));
+          const ulong at = ulong(m) * seg.rows + n;
+          dst[at] = kEpilogue == 1 ? dst[at] + v : v;
         }
       }
   }
-  report(status, over);
 }

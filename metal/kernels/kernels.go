@@ -22,7 +22,8 @@ type Library struct {
 	Name string // "gemm", "norm", …
 	Wide bool   // Work is bfloat, not half
 
-	Exact          bool // float operands (gemm, attention)
+	Exact          bool // attention of float queries and keys
+	Weights        int  // operands of a matrix product that weights become: 0 half, 1 bfloat, 2 float
 	Head           int  // head size (attention, prepare)
 	KeyDim, ValDim int  // head sizes of the delta rule
 	Tile           Tile // of a matrix product
@@ -67,7 +68,7 @@ func (l Library) Defines() map[string]string {
 	d := map[string]string{"WIDE": flag(l.Wide)}
 	switch l.Name {
 	case "gemm":
-		d["EXACT"] = flag(l.Exact)
+		d["WEIGHTS"] = strconv.Itoa(l.Weights)
 		for k, v := range map[string]int{"BM": l.Tile.BM, "BN": l.Tile.BN, "BK": l.Tile.BK, "WM": l.Tile.WM, "WN": l.Tile.WN} {
 			d[k] = strconv.Itoa(v)
 		}

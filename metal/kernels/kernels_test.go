@@ -16,14 +16,17 @@ func libraries() []kernels.Library {
 		{Name: "rows"},
 		{Name: "conv"},
 		{Name: "selftest"},
-		{Name: "conv", Wide: true},
+		{Name: "rows", Wide: true},
 		{Name: "gemm", Tile: tile},
 		{Name: "gemm", Tile: tile, Exact: true},
 		{Name: "gemm", Tile: tile, Wide: true},
+		{Name: "gemm", Tile: tile, Exact: true, Weights: 1},
+		{Name: "gemm", Tile: tile, Exact: true, Weights: 2},
 		{Name: "attention", Head: 256},
 		{Name: "attention", Head: 72, Exact: true},
 		{Name: "attention", Head: 64, Wide: true},
 		{Name: "prepare", Head: 256},
+		{Name: "prepare", Head: 64, Wide: true},
 		{Name: "delta", KeyDim: 128, ValDim: 128},
 	}
 }

@@ -1,8 +1,6 @@
 // Row normalisation: one threadgroup of 256 threads for each row.
 
-constant bool kExactIn [[function_constant(0)]];
-constant bool kExactOut [[function_constant(1)]];
-constant bool kVector [[function_constant(2)]]; // columns are a multiple of 4
+constant bool kVector [[function_constant(0)]]; // columns are a multiple of 4
 
 struct NormParams {
   uint cols;
@@ -18,9 +16,9 @@ inline float total(float v, threadgroup float *part, uint lane, uint simd) {
 }
 
 // y = x · rsqrt(mean(x²) + eps) · w
-kernel void rms_norm(constant NormParams &p [[buffer(0)]], device const uchar *x [[buffer(1)]],
-                     device const float *w [[buffer(2)]], device uchar *y [[buffer(3)]],
-                     device atomic_uint *status [[buffer(30)]], uint row [[threadgroup_position_in_grid]],
+kernel void rms_norm(constant NormParams &p [[buffer(0)]], device const float *x [[buffer(1)]],
+                     device const float *w [[buffer(2)]], device float *y [[buffer(3)]],
+                     uint row [[threadgroup_position_in_grid]],
                      uint tid [[thread_index_in_threadgroup]], uint lane [[thread_index_in_simdgroup]],
                      uint simd [[simdgroup_index_in_threadgroup]]) {
   threadgroup float part[8];
@@ -29,46 +27,40 @@ kernel void rms_norm(constant NormParams &p [[buffer(0)]], device const uchar *x
   float s = 0;
   if (kVector) {
     for (uint i = tid * 4; i < n; i += 1024) {
-      const float4 v = fetch4(x, kExactIn, at + i);
+      const float4 v = *(device const float4 *)(x + at + i);
       s += dot(v, v);
     }
   } else {
     for (uint i = tid; i < n; i += 256) {
-      const float v = fetch(x, kExactIn, at + i);
+      const float v = x[at + i];
       s += v * v;
     }
   }
   const float scale = rsqrt(total(s, part, lane, simd) / float(n) + p.eps);
-  bool over = false;
   if (kVector) {
     for (uint i = tid * 4; i < n; i += 1024)
-      put4(y, kExactOut, at + i, fetch4(x, kExactIn, at + i) * scale * *(device const float4 *)(w + i), over);
+      *(device float4 *)(y + at + i) = *(device const float4 *)(x + at + i) * scale * *(device const float4 *)(w + i);
   } else {
-    for (uint i = tid; i < n; i += 256) put(y, kExactOut, at + i, fetch(x, kExactIn, at + i) * scale * w[i], over);
+    for (uint i = tid; i < n; i += 256) y[at + i] = x[at + i] * scale * w[i];
   }
-  report(status, over);
 }
 
 // y = (x - mean) / sqrt(var + eps) · w + b, biased variance
-kernel void layer_norm(constant NormParams &p [[buffer(0)]], device const uchar *x [[buffer(1)]],
-                       device const float *w [[buffer(2)]], device uchar *y [[buffer(3)]],
-                       device const float *b [[buffer(4)]], device atomic_uint *status [[buffer(30)]],
-                       uint row [[threadgroup_position_in_grid]], uint tid [[thread_index_in_threadgroup]],
+kernel void layer_norm(constant NormParams &p [[buffer(0)]], device const float *x [[buffer(1)]],
+                       device const float *w [[buffer(2)]], device float *y [[buffer(3)]],
+                       device const float *b [[buffer(4)]], uint row [[threadgroup_position_in_grid]], uint tid [[thread_index_in_threadgroup]],
                        uint lane [[thread_index_in_simdgroup]], uint simd [[simdgroup_index_in_threadgroup]]) {
   threadgroup float sums[8], squares[8];
   const uint n = p.cols;
   const ulong at = ulong(row) * n;
   float s = 0;
-  for (uint i = tid; i < n; i += 256) s += fetch(x, kExactIn, at + i);
+  for (uint i = tid; i < n; i += 256) s += x[at + i];
   const float mean = total(s, sums, lane, simd) / float(n);
   float q = 0;
   for (uint i = tid; i < n; i += 256) {
-    const float d = fetch(x, kExactIn, at + i) - mean;
+    const float d = x[at + i] - mean;
     q += d * d;
   }
   const float scale = rsqrt(total(q, squares, lane, simd) / float(n) + p.eps);
-  bool over = false;
-  for (uint i = tid; i < n; i += 256)
-    put(y, kExactOut, at + i, (fetch(x, kExactIn, at + i) - mean) * scale * w[i] + b[i], over);
-  report(status, over);
+  for (uint i = tid; i < n; i += 256) y[at + i] = (x[at + i] - mean) * scale * w[i] + b[i];
 }

@@ -1,11 +1,12 @@
-// Shared by every kernel source: the working type, saturating stores with a sticky overflow flag, typed access to
-// activation buffers, fragment helpers.
+// Shared by every kernel source: the working type, saturating stores with a sticky overflow flag, fragment helpers.
+//
+// Activations are float. Work is what attention multiplies: queries, keys, gates and probabilities.
 #include <metal_stdlib>
 #include <metal_simdgroup>
 #include <metal_simdgroup_matrix>
 using namespace metal;
 
-// WIDE selects the element of Work buffers: half, or bfloat for models whose activations leave half's range.
+// WIDE selects Work: half, or bfloat for models whose queries or keys leave the range of half.
 #if WIDE
 typedef bfloat work;
 constant constexpr float kLimit = 3.0e38f;
@@ -15,7 +16,6 @@ typedef half work;
 constant constexpr float kLimit = 60000.0f;
 constant constexpr float kTop = 65504.0f;
 #endif
-typedef vec<work, 4> work4;
 
 // Words of the status buffer.
 constant constexpr uint kOverflow = 0; // a value left the range of Work
@@ -33,31 +33,6 @@ inline void report(device atomic_uint *status, bool over) {
 
 // cancelled is asked by one thread of a threadgroup, so that all of them leave or none.
 inline uint cancelled(device atomic_uint *status) { return atomic_load_explicit(status + kCancel, memory_order_relaxed); }
-
-// fetch and put access element i of an activation buffer that holds float (exact) or Work.
-inline float fetch(device const uchar *x, bool exact, ulong i) {
-  if (exact) return ((device const float *)x)[i];
-  return float(((device const work *)x)[i]);
-}
-
-inline float4 fetch4(device const uchar *x, bool exact, ulong i) {
-  if (exact) return *(device const float4 *)((device const float *)x + i);
-  return float4(*(device const work4 *)((device const work *)x + i));
-}
-
-inline void put(device uchar *x, bool exact, ulong i, float v, thread bool &over) {
-  if (exact)
-    ((device float *)x)[i] = v;
-  else
-    ((device work *)x)[i] = narrow(v, over);
-}
-
-inline void put4(device uchar *x, bool exact, ulong i, float4 v, thread bool &over) {
-  if (exact)
-    *(device float4 *)((device float *)x + i) = v;
-  else
-    *(device work4 *)((device work *)x + i) = work4(narrow(v.x, over), narrow(v.y, over), narrow(v.z, over), narrow(v.w, over));
-}
 
 inline float sigmoid(float x) { return 1.0f / (1.0f + exp(-x)); }
 inline float silu(float x) { return x / (1.0f + exp(-x)); }
