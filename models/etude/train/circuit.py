@@ -1,8 +1,9 @@
 """The start's circuit: the part of the network that works on word vectors alone, trained by itself, thousands of decisions a second.
 
-It is exact: written into a network whose other parts still add nothing (wire.py), both give the same logits. In words: the state's words are pooled
-into every instruction token (layer 1), a product of token and pool writes meaning and the axis YES (its MLP), the pool is added to the last token
-(layer 3), and an option's logit is the scaled cosine of its word vectors with instruction + last token (the head's prior).
+It is exact: written into a network whose other parts still add nothing (wire.py), both give the same logits. In words: filters over four tokens add
+phrases to words (layer 0), the state's words are pooled into every instruction token (layer 1), a product of token and pool writes meaning and the
+axis YES (its MLP), the pool is added to the last token (layer 3), and an option's logit is the scaled cosine of its word vectors with instruction +
+last token (the head's prior).
 """
 import time
 
@@ -11,45 +12,69 @@ import torch
 import torch.nn as nn
 import torch.nn.functional as F
 
+import fit
 from network import D, LEAD, WIDTH
 from pins import BIAS, IN_FIELDS, MEANING, SUMMARY, YES
+from prompt import SUFFIX, field
 from wire import CONSTANT, EMBED_SCALE
 
 RANK = 150
+FILTERS = 192         # the value heads of layer 0 that keep no section mark
+TAPS = 4
 EPS = 1e-6
 
 
 class Circuit(nn.Module):
-    def __init__(self, net, marks, last):
-        """marks: the ids around a state that attention also sees; last: the id of the prompt's last token."""
+    def __init__(self, net, before, marks, after):
+        """Token ids around the texts: before a state and before an instruction, (STATE and the colon, the end of a state), the prompt's last tokens."""
         super().__init__()
-        m, s, p = MEANING, SUMMARY, nn.Parameter
-        self.marks, self.last = marks, last
+        m, s, f, p = MEANING, SUMMARY, FILTERS, nn.Parameter
+        (self.before_state, self.before_ask), self.marks, self.last = [list(x[1 - TAPS:]) for x in before], marks, np.array(after[-TAPS:])
         self.base_in = net.embed.vectors[:, :m].clone()
         self.base_out = torch.cat([net.out.vectors[:, :m], net.out.fixed[:, YES:YES + 1]], 1)
         self.rows_in, self.rows_out = p(torch.zeros_like(self.base_in)), p(torch.zeros_like(self.base_out))
         self.C, self.U0, self.U1, self.V = p(torch.eye(m) * 2), p(torch.eye(m, s) * 1.5), p(torch.randn(s, RANK) * s ** -.5), p(torch.randn(m, RANK) * m ** -.5)
         self.Wc, self.wY, self.v, self.u = p(torch.zeros(RANK, m)), p(torch.zeros(RANK)), p(torch.zeros(m)), p(torch.zeros(s))
-        self.b, self.tau = p(torch.zeros(())), p(torch.tensor(2.5))
+        self.b, self.tau, self.phrases = p(torch.zeros(())), p(torch.tensor(2.5)), True
+        self.Fv, self.Fz, self.Fo, self.taps = p(torch.randn(m, f) * m ** -.5), p(torch.randn(m, f) * m ** -.5), p(torch.zeros(f, m)), p(torch.randn(f, TAPS) * .3)
         with torch.no_grad():
             self.U1[:, :s], self.V[:, :s], self.wY[:s] = torch.eye(s), torch.eye(m, s), .02
 
-    def tokens(self, texts):
-        """Distinct tokens of texts: residual rows, squared norms, section marks; and where each text's tokens are."""
+    def tokens(self, texts, context, drop=0.):
+        """Each token of texts, which begin with `context` tokens that only the filters see: residual rows, squared norms and section marks after
+        layer 0, and where each text's own tokens begin and how many there are."""
         flat = np.concatenate(texts)
         distinct, at = np.unique(flat, return_inverse=True)
-        distinct = torch.from_numpy(distinct)
+        distinct, at = torch.from_numpy(distinct), torch.from_numpy(at)
         x = (F.embedding(distinct, self.base_in) + F.embedding(distinct, self.rows_in, sparse=True)) * EMBED_SCALE
-        square = (x * x).sum(-1, keepdim=True)
-        mark = 1.6 * F.silu(.3 * CONSTANT / ((square + CONSTANT ** 2) / WIDTH + EPS).sqrt())
-        return x, square + CONSTANT ** 2 + mark ** 2, mark, torch.from_numpy(at), texts
+        r = (((x * x).sum(-1, keepdim=True) + CONSTANT ** 2) / WIDTH + EPS).rsqrt()
+        mark = 1.6 * F.silu(.3 * CONSTANT * r)
+        x, mark = (x[at], mark[at]) if not self.phrases else (self.phrase(x, x * r, at, drop), mark[at])
+        square = (x * x).sum(-1, keepdim=True) + CONSTANT ** 2 + mark ** 2
+        size = np.array([len(t) for t in texts])
+        return x, square, mark, np.concatenate([[0], size.cumsum()[:-1]]) + context, size - context
+
+    def phrase(self, x, h, at, drop):
+        """Layer 0's filters over TAPS tokens, added to the tokens' rows."""
+        v, z = (h @ self.Fv)[at], F.silu(h @ self.Fz)[at]
+        y = v * self.taps[:, TAPS - 1]
+        for j in range(1, TAPS):
+            y = y + F.pad(v[:-j], (0, 0, j, 0)) * self.taps[:, TAPS - 1 - j]
+        y = (F.silu(y) * D ** -.5).view(len(at), -1, D)
+        y = (y * ((y * y).mean(-1, keepdim=True) + EPS).rsqrt()).flatten(1)
+        return x[at] + F.dropout(y * z, drop, self.training) @ self.Fo
 
     @staticmethod
-    def mean(rows, at, texts):
-        size = np.array([len(t) for t in texts])
+    def mean(rows, at, size):
+        """Means of size[i] rows each, at naming all of them one after the other."""
         offsets = torch.from_numpy(np.concatenate([[0], size.cumsum()[:-1]]))
         weights = torch.from_numpy(np.repeat(1 / size, size).astype(np.float32))
-        return F.embedding_bag(at, rows, offsets, mode="sum", per_sample_weights=weights)
+        return F.embedding_bag(torch.as_tensor(at), rows, offsets, mode="sum", per_sample_weights=weights)
+
+    @staticmethod
+    def spread(start, size, pick):
+        """Token positions of the picked texts one after the other."""
+        return np.concatenate([np.arange(start[i], start[i] + size[i]) for i in pick])
 
     def normed(self, x, u, mark, yes, at_end):
         """The head's normed hidden rows: meaning, summary and control axes with the weights wire.py gives them."""
@@ -71,23 +96,19 @@ class Circuit(nn.Module):
         return x + product @ self.Wc, yes
 
     def forward(self, b, drop=0.):
-        x, square, mark, at, texts = self.tokens(b["states"])
-        s = self.mean(x * (square / WIDTH + EPS).rsqrt(), at, texts)
+        x, square, mark, start, size = self.tokens([np.array([*self.before_state, *t]) for t in b["states"]], TAPS - 1, drop)
+        s = self.mean(x * (square / WIDTH + EPS).rsqrt(), self.spread(start, size, range(len(size))), size)
         s = F.dropout(s, drop, self.training)
         u = s @ self.U0
-        end = self.tokens([np.array([self.last])])
-        lx, yes = self.meet(end[0].expand(len(s), -1), end[1], end[2], u, False)
-        last, last_mu = self.normed(lx + s @ self.C, u, end[2].expand(len(s), 1), yes, True)
+        x, square, mark, _, _ = (t[-1:] if isinstance(t, torch.Tensor) else t for t in self.tokens([self.last], TAPS - 1))
+        lx, yes = self.meet(x.expand(len(s), -1), square, mark, u, False)
+        last, last_mu = self.normed(lx + s @ self.C, u, mark.expand(len(s), 1), yes, True)
 
-        x, square, mark, at, texts = self.tokens(b["asks"])
-        if drop and self.training:
-            x = F.dropout(x, drop / 2)
-        size = np.array([len(t) for t in texts])
-        start = np.concatenate([[0], size.cumsum()[:-1]])
-        ask, owner = b["ask_at"].numpy(), []
-        where = np.concatenate([np.arange(start[a], start[a] + size[a]) for a in ask])
+        x, square, mark, start, size = self.tokens([np.array([*self.before_ask, *t]) for t in b["asks"]], TAPS - 1, drop)
+        x = F.dropout(x, drop / 2, self.training)
+        ask = b["ask_at"].numpy()
         owner = torch.from_numpy(np.repeat(np.arange(len(ask)), size[ask]))
-        tok = at[torch.from_numpy(where)]
+        tok = torch.from_numpy(self.spread(start, size, ask))
         ut = u[b["state_at"]][owner]
         mx, yes = self.meet(x[tok], square[tok], mark[tok], ut, True)
         z, mu = self.normed(mx, ut, mark[tok], yes, False)
@@ -109,7 +130,13 @@ class Circuit(nn.Module):
         distinct, at = np.unique(flat, return_inverse=True)
         distinct = torch.from_numpy(distinct)
         rows = F.embedding(distinct, self.base_out) + F.embedding(distinct, self.rows_out, sparse=True)
-        return self.mean(rows, torch.from_numpy(at), texts)
+        return self.mean(rows, at, np.array([len(t) for t in texts]))
+
+
+def around(enc, collate):
+    """What Circuit needs to know about the prompt."""
+    lead = enc.ids(field(1, "x", "noul"))
+    return [collate.before[:collate.context], lead], (*collate.before[collate.context:], *collate.after), enc.ids(SUFFIX)
 
 
 def gather(packed, marks):
@@ -155,32 +182,37 @@ def accuracy(model, packed):
     return {"all": round(float(right.mean()), 3), **{n: round(float(right[kinds == k].mean()), 3) for k, n in enumerate(("noul", "choice", "score")) if (kinds == k).any()}}
 
 
-def train(net, marks, last, pool, steps, size=96, rate=3e-3, drop=.3, decay=.3, smooth=.03, dev=(), say=20):
-    """A circuit for the tables of net, after `steps` batches of `size` requests."""
+def train(m, pool, steps, size=96, rate=3e-3, row_rate=1.5e-3, drop=.3, decay=.3, smooth=.03, dev=(), say=20):
+    """Train circuit m for `steps` batches of `size` requests; its weights are averaged over the last part of the run."""
     torch.manual_seed(0)
-    m = Circuit(net, marks, last)
+    m.train()
     rows = [m.rows_in, m.rows_out]
     dense = [p for p in m.parameters() if not any(p is r for r in rows)]
     adam = torch.optim.AdamW([dict(params=[p for p in dense if p.ndim == 2], weight_decay=decay), dict(params=[p for p in dense if p.ndim < 2], weight_decay=0)], lr=rate)
-    sparse = torch.optim.SparseAdam(rows, lr=rate)
+    sparse = torch.optim.SparseAdam(rows, lr=row_rate)
+    mean = fit.Average(list(m.parameters()), .99)
     begun = shown = time.time()
     for step in range(steps):
         k = min(1, (step + 1) / 50) * (.02 + .49 * (1 + np.cos(np.pi * step / steps)))
         for g in adam.param_groups:
             g["lr"] = rate * k
         for g in sparse.param_groups:
-            g["lr"] = rate * k * .5
-        b = gather([pool.next() for _ in range(size)], marks)
+            g["lr"] = row_rate * k
+        b = gather([pool.next() for _ in range(size)], m.marks)
         n = len(b["kind"])
         count = torch.zeros(n).index_add(0, b["owner"], torch.ones(len(b["owner"])))[b["owner"]]
         want = b["want"] * (1 - smooth) + smooth / count
         loss = -(want * log_shares(m(b, drop), b["owner"], n)).sum() / n
         loss.backward()
         adam.step(), sparse.step(), adam.zero_grad(), sparse.zero_grad()
+        mean.update()
         if time.time() - shown > say or step == steps - 1:
             shown = time.time()
             left = (shown - begun) / (step + 1) * (steps - step - 1)
+            mean.swap()
             print(f"circuit step {step + 1} of {steps} loss {loss.item():.3f}, {left / 60:.1f} min left", {k: accuracy(m, v) for k, v in dict(dev).items()}, flush=True)
+            mean.swap()
+    mean.swap()
     return m.eval()
 
 
@@ -189,7 +221,13 @@ def write(net, m):
     """The circuit's matrices as attention pools (layers 1 and 3), exact products (layer 1's MLP) and table rows."""
     net.embed.rows[:, :MEANING] = m.rows_in * EMBED_SCALE
     net.out.rows[:, :MEANING], net.out.rows[:, YES] = m.rows_out[:, :-1], m.rows_out[:, -1]
-    one, three = net.model.layers[1], net.model.layers[3]
+    zero, one, three = net.model.layers[0].linear_attn, net.model.layers[1], net.model.layers[3]
+    first = zero.v0 + D         # head 0 keeps the section
+    zero.in_proj_qkv.weight[first:], zero.in_proj_z.weight[D:] = 0, 0
+    zero.in_proj_qkv.weight[first:, :MEANING], zero.in_proj_z.weight[D:, :MEANING] = m.Fv.T, m.Fz.T
+    zero.conv1d.weight[first:, 0] = m.taps
+    zero.out_proj.weight[:, D:] = 0
+    zero.out_proj.weight[:MEANING, D:] = m.Fo.T
     for attn, matrix, to in ((one.self_attn, m.U0, MEANING), (three.self_attn, m.C, 0)):
         group = attn.nh // attn.nkv
         for kv in range(attn.nkv):

@@ -12,20 +12,20 @@ from batch import Collator, log_shares, pack
 from network import LEAD
 from network import STATE
 
-DEFAULTS = dict(states=48, questions=6, rate=1e-3, decay=.05, blank=.06, smooth=.03, near=.06, ema=.998, plain=.4, warm=100, seed=1)
+DEFAULTS = dict(states=48, questions=6, rate=6e-4, slow=.15, decay=.05, blank=.06, smooth=.03, near=.06, ema=.998, plain=.4, warm=100, seed=1)
 
 
 class Pool:
-    """Endless training requests: a share of plain domains, the rest from the corpus, every state once a round."""
+    """Endless training requests: a share of plain domains, the rest from the corpus, every state once a round; states < 1 keeps that share of them."""
 
-    def __init__(self, domains, plain, split, enc, seed, plain_share, questions):
+    def __init__(self, domains, plain, split, enc, seed, plain_share, questions, states=1.):
         self.r, self.enc, self.share, self.count = corpus.rng("train", seed), enc, plain_share, questions
         self.groups, self.order, self.foreign = {}, {}, {}
         for kind, table in (("corpus", domains), ("plain", plain)):
             items = []
             for name, s in split[kind].items():
                 train, _, _, asked = splits.domain(s, table[name])
-                items += [(table[name], i, asked) for i in train]
+                items += [(table[name], i, asked) for i in train[:max(1, int(len(train) * states))]]
             self.groups[kind], self.order[kind] = items, []
             self.foreign[kind] = self._foreign(table, split[kind])
 
@@ -92,16 +92,24 @@ class Average:
             v.copy_(kept)
 
 
+CIRCUIT = ("model.layers.1.self_attn.o_proj", "model.layers.1.mlp", "model.layers.3.self_attn.o_proj", "model.layers.1.self_attn.v_proj",
+           "model.layers.3.self_attn.v_proj", "embed.matrix", "out.matrix", "head.hidden_norm", "head.prior_logit_scale")
+
+
 def optimisers(net, o):
-    """AdamW for the dense weights (tables' matrices slower), sparse Adam for the rows."""
+    """AdamW for the dense weights, sparse Adam for the table rows; what the circuit has fitted moves slowly."""
     rows = [net.embed.rows, net.out.rows]
-    slow = [net.embed.matrix, net.out.matrix]
-    dense = [p for p in net.parameters() if not any(p is q for q in rows)]
-    rest = [p for p in dense if not any(p is q for q in slow)]
-    groups = [dict(params=[p for p in rest if p.ndim >= 2], weight_decay=o["decay"], k=1.), dict(params=[p for p in rest if p.ndim < 2], weight_decay=0, k=1.),
-              dict(params=slow, weight_decay=0, k=.15)]
-    return dense, torch.optim.AdamW(groups, lr=o["rate"], betas=(.9, .98)), \
-        torch.optim.SparseAdam([dict(params=[rows[0]], k=.4), dict(params=[rows[1]], k=.1)], lr=o["rate"], betas=(.9, .98))
+    dense, groups = [], {}
+    for name, p in net.named_parameters():
+        if any(p is r for r in rows):
+            continue
+        dense.append(p)
+        slow = name.startswith(CIRCUIT)
+        decay = o["decay"] if p.ndim >= 2 and not slow else 0.
+        groups.setdefault((decay, o["slow"] if slow else 1.), []).append(p)
+    adam = torch.optim.AdamW([dict(params=v, weight_decay=d, k=k) for (d, k), v in groups.items()], lr=o["rate"], betas=(.9, .98))
+    sparse = torch.optim.SparseAdam([dict(params=[r], k=o["slow"]) for r in rows], lr=o["rate"], betas=(.9, .98))
+    return dense, adam, sparse
 
 
 def train(net, pins, pool, enc, o, seconds=0, steps=0, checkpoint=None, watch=None, each=120):
