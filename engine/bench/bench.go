@@ -48,7 +48,7 @@ type Row struct {
 	Head            float64 `json:"head_s"`    // median of the head alone
 	TokensPerSecond float64 `json:"tokens_per_s"`
 	PeakBytes       int64   `json:"peak_bytes"`              // most memory of the process during these runs
-	AboveRest       int64   `json:"above_rest_bytes"`        // of it, what is given back between runs; 0 where unknown
+	AboveWeights    int64   `json:"above_weights_bytes"`     // of it, what is not mapped files; 0 where unknown
 	Rate            float64 `json:"gops_per_s,omitempty"`    // billions of operations of products a second, at the median
 	Share           float64 `json:"share_of_peak,omitempty"` // Rate by the peak measured between these runs
 	Peak            float64 `json:"peak_gops_per_s,omitempty"`
@@ -87,7 +87,6 @@ func measure(ctx context.Context, m Subject, r *engine.Request, o Options) (Row,
 		return Row{}, err
 	}
 	row := Row{Tokens: warm.Usage.InputTokens, Runs: max(1, o.Runs)}
-	rest := restingBytes()
 	resetPeak()
 	var s samples
 	var work float64
@@ -107,8 +106,8 @@ func measure(ctx context.Context, m Subject, r *engine.Request, o Options) (Row,
 		}
 	}
 	row.fill(s, work)
-	if rest > 0 {
-		row.AboveRest = max(0, row.PeakBytes-rest)
+	if mapped := mappedBytes(); mapped > 0 {
+		row.AboveWeights = max(0, row.PeakBytes-mapped)
 	}
 	return row, nil
 }

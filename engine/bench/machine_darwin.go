@@ -10,8 +10,8 @@ func processorName() string {
 	return name
 }
 
-// restingBytes is unknown: the system tells only the peak.
-func restingBytes() int64 { return 0 }
+// mappedBytes is unknown: the system tells only the peak.
+func mappedBytes() int64 { return 0 }
 
 // resetPeak does nothing: the peak is the process's and cannot be reset.
 func resetPeak() {}

@@ -4,6 +4,6 @@ package bench
 
 func processorName() string { return "" }
 
-func restingBytes() int64 { return 0 }
+func mappedBytes() int64 { return 0 }
 
 func resetPeak() {}

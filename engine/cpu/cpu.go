@@ -19,10 +19,10 @@ import (
 
 // The precisions, as Options and Info name them.
 const (
-	Auto = "auto" // BF16 where the processor multiplies it in hardware, else F32
+	Auto = "auto" // BF16 where the processor multiplies it in hardware, else F32; never Int8, which drifts more
 	F32  = "f32"  // float32 throughout: the path of the golden tests
 	BF16 = "bf16" // products of bfloat16, float32 sums; everything else float32
-	Int8 = "int8" // products of bytes with 4- and 8-bit weights; BF16 for the others
+	Int8 = "int8" // products of bytes with quantised weights; BF16 for the others and in the delta rule
 )
 
 // Options chooses how the backend computes. The zero value is right for most.

@@ -137,7 +137,7 @@ func (c *CPU) formFor(x *buffer, w *weight) (f form, rounded bool) {
 	switch {
 	case c.precision == F32 || x.format == backend.Exact:
 		return formF32, false
-	case c.precision == Int8 && w.quantised():
+	case c.precision == Int8 && w.bytesFit():
 		return formInt8, false
 	case c.path.shape().dotBF16:
 		return formBF16, false
@@ -191,7 +191,7 @@ func (c *CPU) activations(g *gemm, x backend.Buffer) {
 	b := x.(*buffer)
 	want(g.w.cols == b.cols && g.w.rows == g.dst.cols && b.rows == g.dst.rows, "Linear", b.rows, b.cols, g.w.shape, g.dst.rows, g.dst.cols)
 	f, rounded := c.formFor(b, g.w)
-	if f == formInt8 && g.up != nil && (g.up.bits == 0 || g.up.group != g.w.group) {
+	if f == formInt8 && g.up != nil && (!g.up.bytesFit() || g.up.group != g.w.group) {
 		f, rounded = formF32, true
 		if c.path.shape().dotBF16 {
 			f, rounded = formBF16, false

@@ -3,6 +3,7 @@ package cpu
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"clefbar/engine"
 	"clefbar/engine/backend"
@@ -21,6 +22,7 @@ type weight struct {
 	data, scales, biases []byte
 	dtype, groupType     models.DType // dtype is codes when bits > 0
 	bits, group          int
+	delicate             bool // products with it are never of bytes
 	rowBytes, groupBytes int
 
 	vector []float32 // Vector: all elements, padded to whole vectors
@@ -29,8 +31,13 @@ type weight struct {
 
 func (w *weight) Shape() []int { return w.shape }
 
-// quantised reports whether products with bytes are possible.
-func (w *weight) quantised() bool { return w.bits > 0 }
+// delicateName marks the projections of the gated delta rule. Its state sums up what goes in
+// over the whole sequence: with bytes there, probabilities of the golden 4-bit case move
+// by up to 0.08, without by 0.03.
+const delicateName = ".linear_attn."
+
+// bytesFit reports whether the weight may be multiplied with bytes.
+func (w *weight) bytesFit() bool { return w.bits > 0 && !w.delicate }
 
 // Load takes a view of a tensor. Matrices and tables stay where they are, in their stored
 // form; vectors are copied. A tensor whose bytes do not fit its shape is refused.
@@ -69,7 +76,7 @@ func (c *CPU) unpackVector(w *weight) error {
 // describe checks a tensor and fills in the layout. Dimensions after the first are one
 // row: a convolution's (C, 1, K) is (C, K).
 func describe(t models.Tensor) (*weight, error) {
-	w := &weight{shape: t.Shape, rows: 1, cols: 1, data: t.Data, dtype: t.DType}
+	w := &weight{shape: t.Shape, rows: 1, cols: 1, data: t.Data, dtype: t.DType, delicate: strings.Contains(t.Name, delicateName)}
 	total := 1
 	for i, n := range t.Shape {
 		if n < 0 || (n > 0 && total > math.MaxInt/8/n) {
