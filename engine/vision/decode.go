@@ -2,13 +2,17 @@ package vision
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"image"
 	"image/color"
 	"image/jpeg"
 	"image/png"
+	"io"
 
 	"golang.org/x/image/webp"
+
+	"clefbar/engine"
 )
 
 // maxPixels caps what is decoded, before it is decoded.
@@ -18,32 +22,24 @@ const maxPixels = 64 << 20
 type format struct {
 	name   string
 	colour colour // of images that store luma and chroma
-	config func(*bytes.Reader) (image.Config, error)
-	decode func(*bytes.Reader) (image.Image, error)
+	config func(io.Reader) (image.Config, error)
+	decode func(io.Reader) (image.Image, error)
 }
 
-// sniff names the format by the file's first bytes.
+// formats are keyed by what engine.Image calls them.
+var formats = map[string]format{
+	"png":  {"PNG", colour{}, png.DecodeConfig, png.Decode},
+	"jpeg": {"JPEG", jpegColour, jpeg.DecodeConfig, jpeg.Decode},
+	"webp": {"WebP", webpColour, webp.DecodeConfig, webp.Decode},
+}
+
+// sniff tells the format by the file's first bytes.
 func sniff(data []byte) (format, error) {
-	switch {
-	case bytes.HasPrefix(data, []byte("\x89PNG\r\n\x1a\n")):
-		return format{
-			"PNG",
-			colour{},
-			func(r *bytes.Reader) (image.Config, error) { return png.DecodeConfig(r) },
-			func(r *bytes.Reader) (image.Image, error) { return png.Decode(r) },
-		}, nil
-	case bytes.HasPrefix(data, []byte("\xff\xd8\xff")):
-		return format{
-			"JPEG", jpegColour, func(r *bytes.Reader) (image.Config, error) { return jpeg.DecodeConfig(r) },
-			func(r *bytes.Reader) (image.Image, error) { return jpeg.Decode(r) },
-		}, nil
-	case len(data) >= 12 && string(data[:4]) == "RIFF" && string(data[8:12]) == "WEBP":
-		return format{
-			"WebP", webpColour, func(r *bytes.Reader) (image.Config, error) { return webp.DecodeConfig(r) },
-			func(r *bytes.Reader) (image.Image, error) { return webp.Decode(r) },
-		}, nil
+	f, ok := formats[engine.Image{Data: data}.Format()]
+	if !ok {
+		return f, errors.New("not a PNG, JPEG or WebP image")
 	}
-	return format{}, fmt.Errorf("not a PNG, JPEG or WebP image")
+	return f, nil
 }
 
 // Size returns the width and height of an encoded image as it is meant to be seen,
