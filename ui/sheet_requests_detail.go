@@ -76,8 +76,11 @@ func detailBlocks(s *Seen) []sideBlock {
 		head = append(head, s.ID)
 	}
 	blocks := []sideBlock{{title: clientName(*s), lines: head}}
+	if s.Error == "" && s.Status >= 400 {
+		blocks = append(blocks, sideBlock{title: statusText(*s), lines: []string{"What was wrong is not kept: it names what the request says."}})
+	}
 	if s.Error != "" {
-		blocks = append(blocks, sideBlock{title: capital(statusText(*s)), lines: []string{s.Error}})
+		blocks = append(blocks, sideBlock{title: statusText(*s), lines: []string{s.Error}})
 	}
 	if s.Response == nil {
 		return blocks

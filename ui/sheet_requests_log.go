@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"net/http"
 	"slices"
 	"strconv"
 	"sync"
@@ -79,6 +80,9 @@ func (l *RequestLog) Finished(s Seen) {
 // nameless drops what a request said: ids, options, levels and the text.
 func nameless(s Seen) Seen {
 	s.Request = nil
+	if s.Status == http.StatusUnprocessableEntity {
+		s.Error = "" // it names ids and options
+	}
 	if s.Response == nil {
 		return s
 	}
