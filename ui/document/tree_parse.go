@@ -60,23 +60,44 @@ func checkSource(data []byte) error {
 	if at := tooDeep(data); at >= 0 {
 		return syntaxError(data, at, fmt.Sprintf("more than %d levels of nesting", maxDepth))
 	}
+	if len(bytes.TrimSpace(data)) == 0 {
+		return syntaxError(data, len(data), "there is no JSON here yet")
+	}
 	var any json.RawMessage
 	err := json.Unmarshal(data, &any)
 	if err == nil {
 		return nil
 	}
 	at := len(data)
-	msg := err.Error()
-	if e, ok := errors.AsType[*json.SyntaxError](err); ok {
-		at = int(e.Offset)
-		if at > 0 && !strings.HasPrefix(msg, "unexpected end") {
-			at-- // Offset counts the offending byte
+	if e, ok := errors.AsType[*json.SyntaxError](err); ok && !strings.HasPrefix(err.Error(), "unexpected end") {
+		at = max(0, int(e.Offset)-1) // Offset counts the offending byte
+	}
+	return syntaxError(data, at, plainly(err.Error()))
+}
+
+// plainWords says what encoding/json says, to people who do not know Go.
+var plainWords = []struct{ found, said string }{
+	{"unexpected end", "the text ends too early"},
+	{"beginning of object key", "a name in double quotes was expected here"},
+	{"after object key:value pair", "a comma or } was expected here"},
+	{"after object key", "a colon was expected here"},
+	{"after array element", "a comma or ] was expected here"},
+	{"after top-level value", "something stands after the end"},
+	{"in string escape code", "no escape begins like this"},
+	{"in \\u hexadecimal", "four hexadecimal digits were expected here"},
+	{"in string literal", "a line break or another control character has to be written as an escape"},
+	{"numeric literal", "this is no number"},
+	{"in literal", "true, false or null was expected here"},
+	{"beginning of value", "a value was expected here: text in double quotes, a number, true, false, null, { or ["},
+}
+
+func plainly(message string) string {
+	for _, w := range plainWords {
+		if strings.Contains(message, w.found) {
+			return w.said
 		}
 	}
-	if len(bytes.TrimSpace(data)) == 0 {
-		msg = "there is no JSON here yet"
-	}
-	return syntaxError(data, at, msg)
+	return message
 }
 
 // tooDeep returns the offset of the first bracket past maxDepth, or -1.

@@ -46,14 +46,24 @@ func TestTreeRefusesWithPlace(t *testing.T) {
 		text, message string
 		line, column  int
 	}{
-		{`{not json`, "invalid character 'n'", 1, 2},
-		{"{\n  \"é\": nul\n}", "invalid character", 2, 11},
-		{"{\"a\": NaN}", "invalid character 'N'", 1, 7},
-		{`{"a": 1} x`, "invalid character 'x'", 1, 10},
-		{`{"a": 1`, "unexpected end", 1, 8},
+		{`{not json`, "a name in double quotes", 1, 2},
+		{`{'a': 1}`, "a name in double quotes", 1, 2},
+		{`{"a": 1, }`, "a name in double quotes", 1, 10},
+		{`{"a" 1}`, "a colon", 1, 6},
+		{`{"a": 1 "b": 2}`, "a comma or }", 1, 9},
+		{`[1 2]`, "a comma or ]", 1, 4},
+		{`["\x"]`, "no escape", 1, 4},
+		{`["\u12g4"]`, "hexadecimal", 1, 7},
+		{`[01]`, "a comma or ]", 1, 3},
+		{`[1.]`, "no number", 1, 4},
+		{`[` + "\n" + `'a']`, "text in double quotes", 2, 1},
+		{"{\n  \"é\": nul\n}", "true, false or null", 2, 11},
+		{"{\"a\": NaN}", "a value was expected", 1, 7},
+		{`{"a": 1} x`, "after the end", 1, 10},
+		{`{"a": 1`, "ends too early", 1, 8},
 		{" \n", "no JSON here yet", 2, 1},
 		{"{\"a\": \"\xff\"}", "not UTF-8", 1, 8},
-		{"{\"a\": \"\t\"}", "invalid character", 1, 8},
+		{"{\"a\": \"\t\"}", "control character", 1, 8},
 		{strings.Repeat("[", maxDepth+1), "64 levels", 1, 65},
 	} {
 		_, _, _, err := parseTree([]byte(c.text), keys())
