@@ -117,7 +117,7 @@ func (c Cache) lock(r *Repo, f File) (unlock func(), busy bool, err error) {
 	}
 	if err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		file.Close()
-		return nil, errors.Is(err, unix.EWOULDBLOCK), err
+		return nil, errors.Is(err, unix.EWOULDBLOCK), &fs.PathError{Op: "lock", Path: file.Name(), Err: err}
 	}
 	return func() { file.Close() }, false, nil
 }
@@ -133,7 +133,7 @@ func (c Cache) Free() (int64, error) {
 		}
 		up := filepath.Dir(dir)
 		if !errors.Is(err, fs.ErrNotExist) || up == dir {
-			return 0, fmt.Errorf("ask for free space at %s: %w", c.Dir, err)
+			return 0, &fs.PathError{Op: "ask for free space", Path: dir, Err: err}
 		}
 		dir = up
 	}
@@ -149,9 +149,11 @@ func (c Cache) Remove(id, commit string) (freed int64, err error) {
 	if err != nil {
 		return 0, err
 	}
+	c.keepBegun(id, commit, keep)
 	if err := os.RemoveAll(filepath.Join(folder, "snapshots", commit)); err != nil {
 		return 0, err
 	}
+	c.end(id, commit)
 	blobs, err := os.ReadDir(filepath.Join(folder, "blobs"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return 0, err

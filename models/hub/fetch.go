@@ -44,8 +44,8 @@ func (e *SpaceError) Error() string {
 		e.Dir, float64(e.Free)/1e9, float64(e.Need)/1e9, float64(e.Need-e.Free)/1e9)
 }
 
-// spare is left free on the disk.
-const spare = 256 << 20
+// keepFree is left free on the disk.
+const keepFree = 256 << 20
 
 // Wanted tells whether a file of a model repository is worth fetching: configuration, tokenizer, weights and licence.
 func Wanted(f File) bool {
@@ -69,34 +69,33 @@ func Wanted(f File) bool {
 // arrived stays and a later Fetch goes on from there. report, which may be nil, is called from one
 // goroutine at a time, some ten times a second.
 func (c *Client) Fetch(ctx context.Context, cache Cache, r *Repo, report func(Progress)) (string, error) {
-	var files []File
-	var missing int64
-	for _, f := range r.Files {
-		if Wanted(f) {
-			files = append(files, f)
-		}
-	}
-	for _, f := range distinct(files) {
-		missing += f.Size - cache.Arrived(r, f)
-	}
+	files, total, arrived := cache.Wants(r)
+	missing := total - arrived
 	if len(files) == 0 {
 		return "", fmt.Errorf("%s holds no model files", r.ID)
 	}
 	if free, err := cache.Free(); err != nil {
-		return "", err
-	} else if missing > 0 && free < missing+spare {
-		return "", &SpaceError{cache.Dir, missing + spare, free}
+		return "", cache.explain(err, missing)
+	} else if missing > 0 && free < missing+c.spare {
+		return "", &SpaceError{cache.Dir, missing + c.spare, free}
+	}
+	if err := cache.begin(r); err != nil {
+		return "", cache.explain(err, missing)
 	}
 	m := newMeter(cache, r, files, report)
 	defer m.stop()
 	for _, f := range files {
 		m.start(f)
 		if err := c.fetchFile(ctx, cache, r, f, m); err != nil {
-			return "", err
+			return "", cache.explain(err, m.left())
 		}
 		m.end()
 	}
-	return cache.Snapshot(r), cache.pin(r)
+	if err := cache.pin(r); err != nil {
+		return "", cache.explain(err, 0)
+	}
+	cache.end(r.ID, r.Commit)
+	return cache.Snapshot(r), nil
 }
 
 // fetchFile brings one file. A wrong hash is tried a second time from the start, because a proxy may have been
@@ -173,7 +172,7 @@ func (c *Client) ranges(ctx context.Context, r *Repo, p *part, m *meter) error {
 // whole is the way of servers that ignore ranges: one stream from the first byte, of which blocks that are there
 // already are passed over.
 func (c *Client) whole(ctx context.Context, r *Repo, p *part, m *meter) error {
-	return c.patiently(ctx, func() (bool, error) {
+	return c.patiently(ctx, maxTries, func() (bool, error) {
 		before := p.arrived()
 		resp, err := c.get(ctx, c.fileURL(r, p.file), "")
 		if err != nil {

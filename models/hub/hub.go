@@ -40,6 +40,7 @@ type Client struct {
 
 	firstPause time.Duration // before the first retry; doubles
 	stall      time.Duration // a connection that brings nothing for so long is cut
+	spare      int64         // bytes that are left free on the disk
 }
 
 // New returns a client that follows the usual variables: HF_ENDPOINT, HF_TOKEN, HF_TOKEN_PATH,
@@ -56,12 +57,16 @@ func New() *Client {
 	return &Client{
 		Endpoint: endpoint, Token: token(), Offline: truthy(os.Getenv("HF_HUB_OFFLINE")),
 		HTTP:    &http.Client{Transport: transport, CheckRedirect: redirect},
-		Workers: 4, firstPause: time.Second, stall: 30 * time.Second,
+		Workers: 4, firstPause: time.Second, stall: 30 * time.Second, spare: keepFree,
 	}
 }
 
-// redirect refuses endless chains and a step from https down to http.
+// redirect refuses endless chains and a step from https down to http. The token stays with the host that it is for: the
+// standard client would take it along to subdomains, where the Hub's storage is.
 func redirect(r *http.Request, via []*http.Request) error {
+	if r.URL.Host != via[0].URL.Host {
+		r.Header.Del("Authorization")
+	}
 	if len(via) >= 6 {
 		return errors.New("the server redirects without end")
 	}
@@ -175,7 +180,7 @@ func (f File) check() error {
 func (c *Client) listing(ctx context.Context, id, revision string) ([]byte, error) {
 	at := fmt.Sprintf("%s/api/models/%s/revision/%s?blobs=true", c.Endpoint, id, url.PathEscape(revision))
 	var body []byte
-	err := c.patiently(ctx, func() (bool, error) {
+	err := c.patiently(ctx, listingTries, func() (bool, error) {
 		resp, err := c.get(ctx, at, "")
 		if err != nil {
 			return false, err
@@ -190,7 +195,7 @@ func (c *Client) listing(ctx context.Context, id, revision string) ([]byte, erro
 		}
 		return false, err
 	})
-	return body, err
+	return body, reached(err)
 }
 
 // get sends one request with the token and, when bytes is not "", a Range header.

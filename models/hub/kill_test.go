@@ -8,26 +8,40 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"strconv"
+	"syscall"
 	"testing"
 	"time"
 )
 
-// TestMain lets the test binary be the program that is killed: with CLEFBAR_TEST_FETCH set it fetches and exits.
+// TestMain lets the test binary be the program that is killed, or that runs as another user or behind a proxy: with
+// CLEFBAR_TEST_FETCH set it fetches from there (from where HF_ENDPOINT says when it is "env") and exits.
 func TestMain(m *testing.M) {
 	if endpoint := os.Getenv("CLEFBAR_TEST_FETCH"); endpoint != "" {
-		c := New()
-		c.Endpoint, c.Token, c.Offline = endpoint, "", false
-		r, err := c.Lookup(context.Background(), "owner/clef", "")
-		if err == nil {
-			_, err = c.Fetch(context.Background(), Cache{os.Getenv("CLEFBAR_TEST_CACHE")}, r, nil)
-		}
-		if err != nil {
+		if err := fetchAlone(endpoint); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
 		os.Exit(0)
 	}
 	os.Exit(m.Run())
+}
+
+func fetchAlone(endpoint string) error {
+	c := New()
+	if endpoint != "env" {
+		c.Endpoint, c.Token, c.Offline = endpoint, "", false
+	}
+	if n, err := strconv.ParseUint(os.Getenv("CLEFBAR_TEST_FSIZE"), 10, 64); err == nil {
+		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: n, Max: n}); err != nil {
+			return err
+		}
+	}
+	r, err := c.Lookup(context.Background(), "owner/clef", "")
+	if err == nil {
+		_, err = c.Fetch(context.Background(), Cache{os.Getenv("CLEFBAR_TEST_CACHE")}, r, nil)
+	}
+	return err
 }
 
 // TestKilledAgainAndAgain kills a real process with SIGKILL fifty times in the middle of its work. The file must be right at

@@ -99,6 +99,13 @@ func (m *meter) add(n int64, known bool) {
 	}
 }
 
+// left is how many bytes are still to come.
+func (m *meter) left() int64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.now.Total - m.now.Done
+}
+
 // restart takes the bytes of the current file back.
 func (m *meter) restart() {
 	m.mu.Lock()

@@ -13,7 +13,7 @@ const runBlocks = 64
 
 // work asks for run after run of missing blocks until none is left to claim.
 func (c *Client) work(ctx context.Context, r *Repo, p *part, m *meter) error {
-	return c.patiently(ctx, func() (gained bool, err error) {
+	return c.patiently(ctx, maxTries, func() (gained bool, err error) {
 		for {
 			from, to, ok := p.claim(runBlocks)
 			if !ok {

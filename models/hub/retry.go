@@ -22,8 +22,9 @@ type later struct {
 }
 
 const (
-	maxTries = 8                // failures in a row without one new byte
-	maxPause = 60 * time.Second // between two tries
+	maxTries     = 8                // failures in a row without one new byte
+	listingTries = 3                // of a question that a person waits for
+	maxPause     = 60 * time.Second // between two tries
 )
 
 // refusal turns a status that is not a success into an error: final for what will not change, later
@@ -34,8 +35,8 @@ func refusal(resp *http.Response, what string) error {
 	}
 	io.CopyN(io.Discard, resp.Body, 64<<10)
 	switch code := resp.StatusCode; {
-	case code == http.StatusUnauthorized:
-		return final{fmt.Errorf("%s: the Hub asks for a token (put one into HF_TOKEN or log in with hf auth login)", what)}
+	case code == http.StatusUnauthorized: // also what the Hub says for a repository that does not exist
+		return final{fmt.Errorf("%s: the Hub asks for a token, or there is no such repository (put a token into HF_TOKEN or log in with hf auth login)", what)}
 	case code == http.StatusForbidden:
 		return final{fmt.Errorf("%s: this token may not read it; a gated repository has to be agreed to on its page first", what)}
 	case code == http.StatusNotFound:
@@ -57,9 +58,9 @@ func retryAfter(resp *http.Response) time.Duration {
 	return min(time.Duration(s)*time.Second, maxPause)
 }
 
-// patiently runs try until it succeeds, fails for good, or fails maxTries times in a row without having gained
+// patiently runs try until it succeeds, fails for good, or fails so many tries in a row without having gained
 // anything.
-func (c *Client) patiently(ctx context.Context, try func() (gained bool, err error)) error {
+func (c *Client) patiently(ctx context.Context, tries int, try func() (gained bool, err error)) error {
 	for fails := 0; ; {
 		gained, err := try()
 		if err == nil {
@@ -71,7 +72,7 @@ func (c *Client) patiently(ctx context.Context, try func() (gained bool, err err
 		if gained {
 			fails = 0
 		}
-		if fails++; fails >= maxTries {
+		if fails++; fails >= tries {
 			return err
 		}
 		if _, ok := errors.AsType[final](err); ok {
