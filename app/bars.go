@@ -17,8 +17,8 @@ var kindWords = map[engine.Kind]string{engine.Choice: "pick one", engine.Score: 
 var eighths = []rune(" ▏▎▍▌▋▊▉█")
 
 // printBars writes a response for a person: one bar per allowed answer, the most
-// probable one bold and marked, latency and tokens below. wide is the width in columns.
-func printBars(w io.Writer, resp *engine.Response, limit, wide int) {
+// probable one bold and marked, latency and tokens below. info is the model's, wide the width in columns.
+func printBars(w io.Writer, resp *engine.Response, info engine.ModelInfo, wide int) {
 	label := labelColumns(resp, wide)
 	cells := min(max(wide-label-12, 8), 50)
 	for _, a := range resp.Answers {
@@ -33,7 +33,7 @@ func printBars(w io.Writer, resp *engine.Response, limit, wide int) {
 		}
 		fmt.Fprintln(w)
 	}
-	fmt.Fprintln(w, summary(resp, limit))
+	fmt.Fprintln(w, summary(resp, info))
 }
 
 // barProbs returns one probability per allowed answer, also for a noul.
@@ -92,15 +92,15 @@ func bar(p float64, cells int) string {
 	return s + strings.Repeat(" ", cells-columns(s))
 }
 
-func summary(resp *engine.Response, limit int) string {
+func summary(resp *engine.Response, info engine.ModelInfo) string {
 	t := resp.Timing
 	parts := []string{seconds(t.Total)}
 	if t.Prefill > 0 {
 		parts[0] += fmt.Sprintf(" (encode %s · read %s · head %s)", millis(t.Encode), millis(t.Prefill), millis(t.Head))
 	}
 	tokens := fmt.Sprintf("%d tokens", resp.Usage.InputTokens)
-	if limit > 0 {
-		tokens = fmt.Sprintf("%d of %d tokens", resp.Usage.InputTokens, limit)
+	if info.Limit > 0 {
+		tokens = fmt.Sprintf("%d of %d tokens", resp.Usage.InputTokens, info.Limit)
 	}
 	parts = append(parts, tokens)
 	if resp.Truncated > 0 {
@@ -109,6 +109,9 @@ func summary(resp *engine.Response, limit int) string {
 	model := clean(resp.Model)
 	if resp.Practice {
 		model += ", a practice model"
+	}
+	if t := info.Temperature; t > 0 && t != 1 {
+		model += fmt.Sprintf(", calibrated with temperature %.2f", t)
 	}
 	return strings.Join(append(parts, model), " · ")
 }

@@ -28,7 +28,7 @@ func TestBars(t *testing.T) {
 		},
 	}
 	var out bytes.Buffer
-	printBars(&out, resp, 16384, 60)
+	printBars(&out, resp, engine.ModelInfo{Limit: 16384}, 60)
 	want := "" +
 		"team  pick one · confidence 0.81\n" +
 		"  billing        ██▏                                0.06\n" +

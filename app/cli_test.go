@@ -30,8 +30,12 @@ func TestMain(m *testing.M) {
 // program returns the program with an empty settings file and no models of the person.
 func program(t testing.TB, args ...string) *exec.Cmd {
 	t.Helper()
+	settings := os.Getenv("CLEFBAR_SETTINGS_FOR_TEST") // one file for several runs
+	if settings == "" {
+		settings = filepath.Join(t.TempDir(), "settings.json")
+	}
 	cmd := exec.CommandContext(t.Context(), os.Args[0], args...)
-	cmd.Env = append(os.Environ(), "CLEFBAR_TEST_MAIN=1", "CLEFBAR_SETTINGS="+filepath.Join(t.TempDir(), "settings.json"),
+	cmd.Env = append(os.Environ(), "CLEFBAR_TEST_MAIN=1", "CLEFBAR_SETTINGS="+settings,
 		"HF_HUB_CACHE="+t.TempDir(), "CLEFBAR_KEY=", "CLEFBAR_ORIGINS=", "LANG=C.UTF-8")
 	cmd.Dir = t.TempDir()
 	return cmd

@@ -98,7 +98,7 @@ func (c *common) decide(ctx context.Context, r *engine.Request, timing bool) err
 		fmt.Printf("%s\n", withTiming(resp, timing))
 		return nil
 	}
-	printBars(os.Stdout, resp, m.Info().Limit, terminalColumns(os.Stdout))
+	printBars(os.Stdout, resp, m.Info(), terminalColumns(os.Stdout))
 	if timing {
 		fmt.Println(timingLine(resp.Timing))
 	}

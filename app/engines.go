@@ -33,7 +33,10 @@ func (h howToRun) options(progress func(done, total int64)) (local.Options, erro
 	if err != nil {
 		return local.Options{}, err
 	}
-	return local.Options{Device: device, Precision: h.precision, Limit: h.maxTokens, Progress: progress}, nil
+	return local.Options{
+		Device: device, Precision: h.precision, Limit: h.maxTokens, Progress: progress,
+		Uncalibrated: h.uncalibrated,
+	}, nil
 }
 
 // openLocal opens the embedded model or a folder in this process.
@@ -42,6 +45,7 @@ func (l *library) openLocal(ctx context.Context, key string, progress func(done,
 	if err != nil {
 		return nil, err
 	}
+	opt.Temperature = l.set.Temperatures[key].T
 	if key == etudeKey {
 		return local.OpenFS(ctx, etudeFiles(), etudeKey, opt)
 	}

@@ -39,6 +39,7 @@ type howToRun struct {
 	device, precision string
 	maxTokens         int  // most tokens of a request; 0 means the model's own limit
 	force             bool // also open what seems not to fit into memory
+	uncalibrated      bool // answer without any fitted temperature
 }
 
 // entry is one model and its names.

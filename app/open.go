@@ -22,7 +22,7 @@ func (c *common) library() (*library, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newLibrary(set, howToRun{device: c.device, precision: c.precision}), nil
+	return newLibrary(set, howToRun{device: c.device, precision: c.precision, uncalibrated: c.uncalibrated, force: c.force}), nil
 }
 
 // key returns the model that a command runs: --model, else the one that the request

@@ -19,6 +19,9 @@ type common struct {
 	precision string
 	json      bool
 	quiet     bool
+
+	uncalibrated bool
+	force        bool
 }
 
 // newRoot returns the whole command tree.
@@ -44,6 +47,8 @@ func newRoot() *cobra.Command {
 	f.StringVar(&c.device, "device", "auto", "where to compute: "+strings.Join(devices, ", "))
 	f.StringVar(&c.precision, "precision", "auto", "how to compute: "+strings.Join(precisions, ", "))
 	f.BoolVar(&c.json, "json", !isatty.IsTerminal(os.Stdout.Fd()), "print JSON (the default when stdout is no terminal)")
+	f.BoolVar(&c.uncalibrated, "uncalibrated", false, "answer without a fitted temperature")
+	f.BoolVar(&c.force, "force", false, "open the model even if it does not seem to fit into memory")
 	f.BoolVar(&c.quiet, "quiet", false, "no progress on stderr")
 	root.AddCommand(commands(c)...)
 	return root

@@ -25,7 +25,6 @@ type serveFlags struct {
 	depth          int
 	anyJev         bool
 	verbose        bool
-	force          bool
 }
 
 func newServe(c *common) *cobra.Command {
@@ -49,7 +48,6 @@ func newServe(c *common) *cobra.Command {
 	fl.IntVar(&f.depth, "queue", worker.DefaultDepth, "most requests that wait while one runs")
 	fl.BoolVar(&f.anyJev, "any-jev", false, "answer for every jev-* model name")
 	fl.BoolVar(&f.verbose, "verbose", false, "one line on stderr for each request, never its contents")
-	fl.BoolVar(&f.force, "force", false, "open the model even if it does not seem to fit into memory")
 	return cmd
 }
 
@@ -75,7 +73,7 @@ func (c *common) serve(ctx context.Context, f serveFlags) error {
 	if err != nil {
 		return err
 	}
-	l.how.maxTokens, l.how.force = f.maxTokens, f.force
+	l.how.maxTokens = f.maxTokens
 	l.set.Endpoint.AnyJev = l.set.Endpoint.AnyJev || f.anyJev
 	chosen := l.chosen()
 	if c.model != "" {

@@ -181,6 +181,7 @@ type ModelInfo struct {
 	Precision    string // how it is computed: "f32", "bf16", "int8"
 	Device       string // "CPU", "Metal", …
 	Practice     bool
+	Temperature  float64 // fitted, divides the logits; 0 and 1 leave them as they are
 	Vision       bool
 	Limit        int   // most tokens a request may have
 	DiskBytes    int64 // files together

@@ -5,6 +5,7 @@
 package local
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
@@ -45,9 +46,10 @@ func CPU(threads int) Device {
 // Options chooses how a model runs. The zero value is right for most.
 type Options struct {
 	Device       Device
-	Precision    string // "" or "auto": the device's choice
-	Uncalibrated bool   // ignore the temperature that the model's card brings
-	Limit        int    // most tokens of a request; 0: DefaultLimit, or what the model takes if that is less
+	Precision    string  // "" or "auto": the device's choice
+	Uncalibrated bool    // ignore every temperature
+	Temperature  float64 // a fitted one, in place of the card's; 0 keeps that
+	Limit        int     // most tokens of a request; 0: DefaultLimit, or what the model takes if that is less
 	// Progress is told how many bytes of the weights have been taken in.
 	Progress func(done, total int64)
 }
@@ -130,7 +132,8 @@ func (m *Model) start(ctx context.Context, path string, o Options) (err error) {
 	if err := m.loadWeights(ctx, o.Progress); err != nil {
 		return err
 	}
-	if t := m.folder.Card.Temperature; !o.Uncalibrated {
+	if !o.Uncalibrated {
+		t := cmp.Or(o.Temperature, m.folder.Card.Temperature)
 		m.answer.Temperature = [3]float64{t, t, t}
 	}
 	m.describe(path, limit)
@@ -199,7 +202,7 @@ func (m *Model) describe(path string, limit int) {
 	m.info = engine.ModelInfo{
 		Name: f.Name, Path: path, Description: f.Card.Description, Released: f.Card.Released,
 		Layout: f.Layout, Precision: b.Precision, Device: b.Device, Practice: f.Card.Practice, PracticeNote: f.Card.PracticeNote,
-		Vision: f.Vision(), Limit: limit, DiskBytes: f.DiskBytes, WeightBytes: f.WeightBytes(),
+		Temperature: m.answer.Temperature[0], Vision: f.Vision(), Limit: limit, DiskBytes: f.DiskBytes, WeightBytes: f.WeightBytes(),
 	}
 	if w, ok := m.b.(interface{ WeightBytes() int64 }); ok {
 		m.info.WeightBytes = w.WeightBytes()
