@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/mattn/go-isatty"
 	"golang.org/x/sys/unix"
 	"golang.org/x/text/width"
 )
@@ -77,7 +78,7 @@ func terminalColumns(f *os.File) int {
 
 // bold marks s on terminals that can and people who want it (no-color.org).
 func bold(s string) string {
-	if os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
+	if os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" || !isatty.IsTerminal(os.Stdout.Fd()) {
 		return s
 	}
 	return "\x1b[1m" + s + "\x1b[0m"
