@@ -246,8 +246,8 @@ func (p *page) picture() ([]byte, error) {
 	for i, q := range p.doc.Questions() {
 		c := newCard(shot)
 		c.wide = dp(barWidth)
-		c.seen = span1{0, 1e6}
 		c.set(p.cardView(q, i, nil))
+		c.setSeen(0, 1e6)
 		items = append(items, c)
 	}
 	cards.set(items)

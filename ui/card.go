@@ -35,9 +35,10 @@ type cardView struct {
 // be seen exist as objects.
 type card struct {
 	figure
-	page *page
-	view cardView
-	wide float32 // width of the bar column, the same in all cards
+	page   *page
+	view   cardView
+	behind bool    // view is not drawn yet
+	wide   float32 // width of the bar column, the same in all cards
 
 	back          *canvas.Rectangle
 	head          *cardHeader
@@ -66,7 +67,7 @@ type span1 struct{ from, to float32 }
 var _ drawn = (*card)(nil)
 
 func newCard(p *page) *card {
-	c := &card{page: p, back: newRect(10), rows: map[document.Key]*row{}, wide: barWidth, seen: span1{0, 4000}}
+	c := &card{page: p, back: newRect(10), rows: map[document.Key]*row{}, wide: barWidth}
 	c.insert, c.insertDot = newRect(1), &canvas.Circle{}
 	c.head = newCardHeader(c)
 	c.answer = newLeanRow(c)
@@ -84,15 +85,34 @@ func newCard(p *page) *card {
 // CreateRenderer builds the drawing.
 func (c *card) CreateRenderer() fyne.WidgetRenderer { return newDrawing(c) }
 
-// set shows a question.
+// set shows a question. A card out of sight takes the news when it comes into sight.
 func (c *card) set(v cardView) {
 	if v.question.Kind != engine.Noul {
 		c.sides = false
 	}
-	c.view = v
+	c.view, c.behind = v, true
+	c.advice.set(v.problems)
+	if c.inSight() {
+		c.catchUp()
+	}
+}
+
+// nearby is how far from sight a card may be and still be up to date.
+const nearby = 800
+
+func (c *card) inSight() bool {
+	return c.Size().Height == 0 || c.seen.to > -dp(nearby) && c.seen.from < c.Size().Height+dp(nearby)
+}
+
+// catchUp draws what set was given.
+func (c *card) catchUp() {
+	if !c.behind {
+		return
+	}
+	c.behind = false
+	v := c.view
 	c.head.set(v)
 	c.foot.set(v, c.footHint(), c.sides)
-	c.advice.set(v.problems)
 	c.answer.set(v)
 	c.scale.set(v)
 	c.dropRows()
@@ -244,7 +264,10 @@ func (c *card) setSeen(from, to float32) {
 		return
 	}
 	c.seen = span1{from, to}
-	c.place()
+	if c.inSight() {
+		c.catchUp()
+		c.place()
+	}
 }
 
 // overscan is how many rows exist beyond the visible ones.

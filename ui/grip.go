@@ -46,6 +46,9 @@ func (g *grip) arrange(size fyne.Size) {
 // Cursor shows that the row can be moved.
 func (g *grip) Cursor() desktop.Cursor { return desktop.VResizeCursor }
 
+// Tapped opens the row's menu.
+func (g *grip) Tapped(e *fyne.PointEvent) { g.row.owner.openRowMenu(g.row, e.AbsolutePosition) }
+
 // Dragged moves the row with the pointer.
 func (g *grip) Dragged(e *fyne.DragEvent) { g.row.owner.drag(g.row, e.Dragged.DY) }
 

@@ -48,16 +48,20 @@ func (p *page) hint(id string) *hint {
 	return h
 }
 
-// getModelButton leads from the practice model to a real one.
+// getModelButton leads from the practice model to a real one: it opens one that is
+// here, or the shelf, where it can be had.
 func (p *page) getModelButton() *button {
-	b := newButton(rankOutline, "", "Choose another model", nil)
-	b.onTap = func() { openPopMenu(b, p.modelRows()) }
 	for _, m := range p.deps.Models.List() {
 		if !m.Practice && m.Usable {
 			return newButton(rankOutline, "", "Open "+m.Name, func() { p.deps.Models.Open(m.ID) }).withExtra(m.Layout)
 		}
 	}
-	return b
+	if p.deps.Shelf == nil {
+		b := newButton(rankOutline, "", "Choose another model", nil)
+		b.onTap = func() { openPopMenu(b, p.modelRows()) }
+		return b
+	}
+	return newButton(rankOutline, "", "Get Clef-flash", p.openShelf)
 }
 
 // legendShown reports whether disc and ring are still explained: until the first

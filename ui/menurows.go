@@ -152,12 +152,12 @@ func (c *card) openMenu(anchor fyne.CanvasObject) {
 	})
 }
 
-// openRowMenu is a row's menu, on the second mouse button.
-func (c *card) openRowMenu(r *row) {
+// openRowMenu is a row's menu, on its handle and on the second mouse button.
+func (c *card) openRowMenu(r *row, point fyne.Position) {
 	doc, q, at := c.page.doc, c.view.question, c.indexOf(r.key)
 	last := len(q.Options) - 1
 	noul := q.Kind == engine.Noul
-	openPopMenu(r.grip, []menuRow{
+	openPopMenuAt(c.page.canvas(), point, []menuRow{
 		{text: "Duplicate", disabled: noul, run: func() { doc.DuplicateOption(q.Key, r.key) }},
 		{text: "Move up", detail: keyText(fyne.KeyUp, fyne.KeyModifierAlt), disabled: noul || at == 0, run: func() { doc.MoveOption(q.Key, r.key, at-1) }},
 		{text: "Move down", detail: keyText(fyne.KeyDown, fyne.KeyModifierAlt), disabled: noul || at == last, run: func() { doc.MoveOption(q.Key, r.key, at+1) }},

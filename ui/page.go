@@ -107,7 +107,10 @@ func (p *page) refresh() {
 	if p.doc == nil {
 		return
 	}
-	problems := append(p.doc.Problems(), p.doc.Advice()...)
+	problems := p.doc.Problems()
+	if len(p.touched) > 0 {
+		problems = append(problems, p.doc.Advice()...)
+	}
 	model := p.deps.Models.State()
 	questions := p.doc.Questions()
 	p.state.showCase(p.doc.State(), p.doc.Images())

@@ -64,6 +64,15 @@ func openPopMenu(anchor fyne.CanvasObject, rows []menuRow) *popMenu {
 	return m
 }
 
+// openPopMenuAt shows rows at a point.
+func openPopMenuAt(c fyne.Canvas, at fyne.Position, rows []menuRow) *popMenu {
+	m := newPopMenu(c, rows)
+	size := m.panelSize()
+	x, y := min(at.X, c.Size().Width-size.Width-dp(8)), min(at.Y, c.Size().Height-size.Height-dp(8))
+	m.open(fyne.NewPos(max(dp(8), x), max(dp(8), y)))
+	return m
+}
+
 func newPopMenu(c fyne.Canvas, rows []menuRow) *popMenu {
 	m := &popMenu{over: c, spec: rows, back: newRect(10), active: -1}
 	m.parts = []fyne.CanvasObject{m.back}

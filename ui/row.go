@@ -68,8 +68,9 @@ type row struct {
 }
 
 var (
-	_ drawn             = (*row)(nil)
-	_ desktop.Hoverable = (*row)(nil)
+	_ drawn                  = (*row)(nil)
+	_ desktop.Hoverable      = (*row)(nil)
+	_ fyne.SecondaryTappable = (*row)(nil)
 )
 
 func newRow(owner *card, key document.Key) *row {
@@ -244,6 +245,9 @@ func (r *row) placeBar(width, textH float32) {
 	}
 	put(r.bar, r.cols.barX, (textH-barH)/2, r.cols.barW, barH)
 }
+
+// TappedSecondary opens the row's menu.
+func (r *row) TappedSecondary(e *fyne.PointEvent) { r.owner.openRowMenu(r, e.AbsolutePosition) }
 
 // MouseIn raises the row and shows its handle.
 func (r *row) MouseIn(e *desktop.MouseEvent) {

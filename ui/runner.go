@@ -31,6 +31,7 @@ type runner struct {
 	shown   bool          // running for longer than the grace
 	timer   *time.Timer   // of a decision that waits for a rest in typing
 	last    time.Duration // of the last decision
+	before  time.Duration // and of the one before
 	work    sync.WaitGroup
 }
 
@@ -149,7 +150,7 @@ func (p *page) answered(q question, response *engine.Response, err error) {
 		p.failure = err
 	default:
 		p.failure = nil
-		p.run.last = response.Timing.Total
+		p.run.before, p.run.last = p.run.last, response.Timing.Total
 		p.outcome = newOutcome(q, response)
 	}
 	p.refresh()
@@ -187,12 +188,13 @@ func (p *page) escape() {
 }
 
 // liveOn reports whether answers follow typing: as chosen, or by itself while
-// decisions are quick.
+// decisions are quick. One slow decision among quick ones does not end it.
 func (p *page) liveOn() bool {
 	if p.settings.Live != nil {
 		return *p.settings.Live
 	}
-	return p.run.last > 0 && p.run.last < liveUnder
+	quick := func(d time.Duration) bool { return d > 0 && d < liveUnder }
+	return quick(p.run.last) || quick(p.run.before)
 }
 
 func (p *page) setLive(on, chosen bool) {

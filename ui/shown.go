@@ -19,6 +19,7 @@ func (w *Window) Bars() []Bar {
 		if c == nil {
 			continue
 		}
+		c.catchUp()
 		if c.answer.Visible() {
 			bars = append(bars, Bar{
 				Question: q.ID, Option: c.answer.name.full, Number: c.answer.number.full,
