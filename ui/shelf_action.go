@@ -115,6 +115,9 @@ func (r *shelfRow) menu() []menuRow {
 	if onDisk && !m.Practice {
 		rows = append(rows, menuRow{text: revealText(), run: func() { s.shelf.Reveal(m.ID) }})
 	}
+	if m.Revision != "" {
+		rows = append(rows, menuRow{text: "Copy the revision", detail: m.Revision[:min(len(m.Revision), 7)], run: func() { s.page.copyText("revision", m.Revision) }})
+	}
 	if m.here() && !m.Practice {
 		if len(rows) > 0 {
 			rows = append(rows, menuLine())

@@ -65,6 +65,7 @@ type shelfList struct {
 	columns     [3]*label
 	cards       [2]*canvas.Rectangle
 	lines       []*canvas.Rectangle
+	looking     *label
 	fixed       []fyne.CanvasObject
 }
 
@@ -93,6 +94,8 @@ func newShelfList(s *shelfPage) *shelfList {
 	for _, c := range l.columns {
 		c.size = 12
 	}
+	l.looking = text("Looking for more…", colorInk3, regular)
+	l.looking.size = 12
 	l.fixed = append(l.fixed, l.track, l.fill)
 	l.ExtendBaseWidget(l)
 	return l
@@ -152,7 +155,7 @@ func (l *shelfList) nameMachine() {
 }
 
 func (l *shelfList) paint() {
-	for _, t := range []*label{l.name, l.gives, l.inUse, l.free, l.heads[0], l.heads[1], l.columns[0], l.columns[1], l.columns[2]} {
+	for _, t := range []*label{l.name, l.gives, l.inUse, l.free, l.heads[0], l.heads[1], l.columns[0], l.columns[1], l.columns[2], l.looking} {
 		t.paint()
 	}
 	l.track.FillColor, l.fill.FillColor = themeColor(colorTrack), themeColor(colorAccent)
@@ -210,10 +213,12 @@ func (l *shelfList) arrangeMachine(pad, width float32) {
 }
 
 func (l *shelfList) arrangeHead(i int, pad, y float32, c shelfColumns) {
-	l.heads[i].place(pad+dp(shelfIndent), y-dp(3), c.name, dp(20))
+	w := l.heads[i].place(pad+dp(shelfIndent), y-dp(3), c.name, dp(20))
 	if i > 0 {
 		return
 	}
+	show(l.looking.Text, l.machine.Looking)
+	l.looking.place(pad+dp(shelfIndent)+w+dp(10), y-dp(3), max(0, c.name-w-dp(10)), dp(20))
 	l.columns[0].placeRight(pad+c.disk, y-dp(3), dp(diskWidth), dp(20))
 	l.columns[1].place(pad+c.memory, y-dp(3), c.width, dp(20))
 	show(l.columns[2].Text, c.tickets)

@@ -32,6 +32,9 @@ type Machine struct {
 	Name  string // "M2 Max, 32 GB"
 	Gives int64  // bytes that models may use together, the open one included
 	InUse int64  // bytes that the open model uses
+
+	Looking bool // the disk is still being read: more models may turn up
+	Offline bool // the person wants no network: nothing can be downloaded
 }
 
 // Stage is where a model is between a server and memory.
@@ -62,6 +65,7 @@ type Shelved struct {
 	Practice bool
 	Server   string // address of the server that runs it; "" for this computer
 	Known    bool   // Memory and Ticket are known
+	Revision string // commit of the files, "" where there is none
 
 	Disk   int64         // bytes on disk, or to get
 	Memory int64         // bytes it needs while it is open

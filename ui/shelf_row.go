@@ -80,7 +80,14 @@ func (r *shelfRow) set(s Shelved, m Machine) {
 		r.disk.set(bytesText(s.Disk))
 	}
 	r.ticket.set(s.ticketText(m))
-	r.offer(actionOf(s, m))
+	a := actionOf(s, m)
+	r.offer(a)
+	offline := m.Offline && a.verb == verbGet
+	r.act.setDisabled(offline)
+	r.act.tip = ""
+	if offline {
+		r.act.tip = "Clefbar is set to stay offline"
+	}
 	r.weigh()
 	r.Refresh()
 }

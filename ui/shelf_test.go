@@ -190,6 +190,35 @@ func TestShelfFollowsADownload(t *testing.T) {
 	}
 }
 
+func TestShelfOfflineAndLooking(t *testing.T) {
+	d, _, _, _ := testDeps()
+	store := mockShelf()
+	store.machine.Offline, store.machine.Looking = true, true
+	store.models[0].Revision = "3f2a9c1d5e6f708192a3b4c5d6e7f8091a2b3c4d"
+	d.Shelf = store
+	_, s := shelfWindow(t, d, 1178, 730)
+	if !s.list.looking.Visible() {
+		t.Error("nobody says that the disk is being read")
+	}
+	test.Tap(s.list.row("flash16").act)
+	if len(store.done) > 0 || !s.list.row("flash16").act.Disabled() || s.list.row("etude").act.Disabled() {
+		t.Errorf("offline: done %v", store.done)
+	}
+	var texts []string
+	for _, row := range s.list.row("flash4").menu() {
+		texts = append(texts, row.text+" "+row.detail)
+	}
+	if got := strings.Join(texts, "|"); got != "Check |"+revealText()+" |Copy the revision 3f2a9c1| |Remove… " {
+		t.Errorf("menu: %s", got)
+	}
+	store.machine.Offline, store.machine.Looking = false, false
+	store.watch()
+	(<-handed)()
+	if s.list.looking.Visible() || s.list.row("flash16").act.Disabled() {
+		t.Error("the shelf does not come back")
+	}
+}
+
 func TestShelfAddsAServer(t *testing.T) {
 	d, _, _, _ := testDeps()
 	store := mockShelf()

@@ -52,6 +52,7 @@ type listed struct {
 	Title  string `json:"title"`
 	File   string `json:"file,omitempty"`   // the person's own file
 	Edited bool   `json:"edited,omitempty"` // differs from that file
+	Sample bool   `json:"sample,omitempty"` // comes with the program
 }
 
 // pending is a case that waits to be written; a nil snapshot is one to delete.
@@ -180,7 +181,7 @@ func (s *Store) queue(id string, c *Case) {
 		s.dirty = true
 	} else {
 		s.pending[id] = pending{c.now}
-		l := listed{Title: c.Title(), File: c.path, Edited: c.Edited()}
+		l := listed{Title: c.Title(), File: c.path, Edited: c.Edited(), Sample: c.sample}
 		if s.index.Cases[id] != l || s.index.Open != id {
 			s.index.Cases[id], s.index.Open = l, id
 			s.dirty = true
@@ -270,7 +271,7 @@ func (s *Store) load(id string) (*Case, error) {
 		return nil, fmt.Errorf("read %s: %w", s.casePath(id), err)
 	}
 	l := s.index.Cases[id]
-	c.path = l.File
+	c.path, c.sample = l.File, l.Sample
 	if l.Edited {
 		c.saved = nil
 	}

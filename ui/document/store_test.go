@@ -198,6 +198,31 @@ func TestRecentCases(t *testing.T) {
 	}
 }
 
+func TestUntouchedSampleIsForgottenLater(t *testing.T) {
+	dir := t.TempDir()
+	s := mustStore(t, dir)
+	c, err := FromSample("Ticket", []byte(kitchen))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Keep(c)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = mustStore(t, dir)
+	defer s.Close()
+	if c, _ := s.Restore(); c == nil || c.Title() != "Ticket" || c.Edited() {
+		t.Fatalf("got %v", c)
+	}
+	s.Keep(New())
+	if err := s.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if recent := s.Recent(5); len(recent) != 0 {
+		t.Errorf("an untouched sample is listed: %+v", recent)
+	}
+}
+
 func TestDamagedFilesArePutAside(t *testing.T) {
 	dir := t.TempDir()
 	s := mustStore(t, dir)
