@@ -86,9 +86,13 @@ func (q Question) appendJSON(dst []byte) []byte {
 	return append(o.dst, '}')
 }
 
+// PracticeHeader is "true" on a response of a practice model. The body has only the
+// members that the strictest clients know.
+const PracticeHeader = "X-Clefbar-Practice"
+
 // JSON returns the response as it goes over the wire (endpoint.md 4), the only
-// encoder of it. Numbers in r are finite, as answer.Build and remote make them;
-// anything else panics.
+// encoder of it. That a practice model answered is told beside it, in PracticeHeader.
+// Numbers in r are finite, as answer.Build and remote make them; anything else panics.
 func (r *Response) JSON() []byte {
 	o := object{dst: []byte{'{'}}
 	o.value("model", Text(r.Model))
@@ -107,9 +111,6 @@ func (r *Response) JSON() []byte {
 	if r.Truncated > 0 {
 		o.value("x_truncated", Value{Type: Bool, Bool: true})
 		o.integer("x_truncated_tokens", r.Truncated)
-	}
-	if r.Practice {
-		o.value("x_practice", Value{Type: Bool, Bool: true})
 	}
 	return append(o.dst, '}')
 }

@@ -20,7 +20,7 @@ func TestResponseJSON(t *testing.T) {
 	want := `{"model":"clef-flash","answers":{"z<>":{"type":"noul","noul":0.000001},` +
 		`"team":{"type":"choice","choice":"billing","probabilities":{"sales` + "\u2028" + `":0.12,"billing":0.88},"confidence":0.76},` +
 		`"a":{"type":"score","score":1,"legend":{"0":"Calm","1":{"n":1.50}},"probabilities":{"0":0,"1":1},"confidence":0}},` +
-		`"usage":{"input_tokens":304,"output_tokens":0},"x_truncated":true,"x_truncated_tokens":7,"x_practice":true}`
+		`"usage":{"input_tokens":304,"output_tokens":0},"x_truncated":true,"x_truncated_tokens":7}`
 	if got := string(r.JSON()); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

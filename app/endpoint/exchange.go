@@ -166,6 +166,9 @@ func (x *exchange) decide(ctx context.Context, r *engine.Request) (*engine.Respo
 	}
 	x.event.Response = resp
 	x.w.Header().Set("Server-Timing", serverTiming(resp.Timing))
+	if resp.Practice {
+		x.w.Header().Set(engine.PracticeHeader, "true")
+	}
 	return resp, nil
 }
 

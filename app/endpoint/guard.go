@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"clefbar/engine"
 )
 
 // guard decides which hosts and origins are answered. Host stops DNS rebinding,
@@ -104,7 +106,7 @@ var (
 		"authorization", "content-type", "content-encoding", "accept", "x-requested-with", "openai-beta",
 		"x-typesafe-sdk", "x-typesafe-runtime", "x-typesafe-retry-count", "typesafe-danger-zone-images",
 	}
-	corsExpose = "x-typesafe-request-id, Server-Timing, Retry-After, retry-after-ms"
+	corsExpose = "x-typesafe-request-id, Server-Timing, Retry-After, retry-after-ms, " + engine.PracticeHeader
 )
 
 // allow tells the browser of an allowed page that it may read the answer.

@@ -38,7 +38,7 @@ func readResponse(r *engine.Request, got *reply) (*engine.Response, error) {
 	if len(answers.Fields) != len(r.Questions) {
 		return nil, fmt.Errorf("%d questions have %d answers", len(r.Questions), len(answers.Fields))
 	}
-	out := &engine.Response{Model: v.Get("model").Text, Practice: v.Get("x_practice").Bool}
+	out := &engine.Response{Model: v.Get("model").Text, Practice: got.header.Get(engine.PracticeHeader) == "true"}
 	for i := range r.Questions {
 		q := &r.Questions[i]
 		a, err := readAnswer(q, answers.Get(q.ID))
