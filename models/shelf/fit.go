@@ -15,12 +15,11 @@ type Working struct {
 // blockRows is how many rows of a layer are in flight at once.
 const blockRows = 1024
 
-func workingSet(f *models.Folder) Working {
-	c, h := f.Config, f.Head
+func workingSet(c *models.Config, width int) Working {
 	wide := max(2*c.MLP, c.QKV()+c.ValueHeads*c.ValueDim, 2*c.Heads*c.HeadDim+2*c.KVHeads*c.HeadDim)
 	fixed := 4 * int64(blockRows) * int64(c.Hidden+wide+c.Heads*c.HeadDim)
 	fixed += 4 * int64(c.ValueHeads) * int64(c.KeyDim) * int64(c.ValueDim)
-	perToken := 4 * int64(2*c.Hidden+2*c.KVHeads*c.HeadDim+4*h.Width+c.Rotary)
+	perToken := 4 * int64(2*c.Hidden+2*c.KVHeads*c.HeadDim+4*width+c.Rotary)
 	return Working{fixed + 24<<20, perToken}
 }
 
@@ -63,12 +62,15 @@ const (
 	TooMuch Verdict = "too much"
 )
 
-// Verdict is Tight from 90 % of what there is.
+// tightFrom is the share of memory, in tenths, from which a model is called tight: what else runs needs the rest.
+const tightFrom = 8
+
+// Verdict is Tight from eight tenths of what there is.
 func (f Fit) Verdict() Verdict {
 	switch {
 	case f.Need > f.Have:
 		return TooMuch
-	case f.Need > f.Have/10*9:
+	case f.Need > f.Have/10*tightFrom:
 		return Tight
 	}
 	return Fits

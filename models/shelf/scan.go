@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -26,11 +27,12 @@ const (
 	NoHead                   // a chat backbone without Clef's decision head
 	Unsupported              // a model of a kind that this program cannot run
 	Broken                   // its files contradict each other or cannot be read
+	Away                     // the folder or its disk is not there now
 )
 
 // String returns the word for people.
 func (s State) String() string {
-	return [...]string{"ready", "incomplete", "no head", "unsupported", "broken"}[s]
+	return [...]string{"ready", "incomplete", "no head", "unsupported", "broken", "away"}[s]
 }
 
 // Item is one model on this machine.
@@ -49,6 +51,16 @@ type Item struct {
 	Missing     int64 // bytes to fetch, 0 when unknown
 	WeightBytes int64 // weights that a decision reads, in stored form
 	Need        Working
+
+	config *models.Config // nil when not known
+}
+
+// Operations is how many multiplications and additions a request of so many tokens takes, 0 when not known.
+func (i Item) Operations(tokens int) float64 {
+	if i.config == nil {
+		return 0
+	}
+	return operations(i.config, tokens)
 }
 
 const maxConfig = 4 << 20
@@ -66,7 +78,7 @@ func Scan(ctx context.Context, cache hub.Cache, folders []string) ([]Item, error
 			return nil, ctx.Err()
 		}
 		if name, ok := strings.CutPrefix(r.Name(), "models--"); ok {
-			items = append(items, scanRepo(cache.Dir, r.Name(), strings.Replace(name, "--", "/", 1))...)
+			items = append(items, scanRepo(cache, r.Name(), strings.Replace(name, "--", "/", 1))...)
 		}
 	}
 	for _, dir := range folders {
@@ -84,20 +96,31 @@ func Scan(ctx context.Context, cache hub.Cache, folders []string) ([]Item, error
 	return items, nil
 }
 
-func scanRepo(cache, folder, repo string) (items []Item) {
-	snapshots := filepath.Join(cache, folder, "snapshots")
-	commits, err := os.ReadDir(snapshots)
-	if err != nil {
-		return nil
+func scanRepo(cache hub.Cache, folder, repo string) (items []Item) {
+	under := map[string]bool{}
+	refs := readRefs(filepath.Join(cache.Dir, folder, "refs"))
+	for _, r := range cache.Begun(repo) {
+		i := begun(cache, r)
+		i.Refs = refs[r.Commit]
+		if len(i.Refs) == 0 && r.Revision != r.Commit {
+			i.Refs = []string{r.Revision}
+		}
+		items, under[r.Commit] = append(items, i), true
 	}
-	refs := readRefs(filepath.Join(cache, folder, "refs"))
+	snapshots := filepath.Join(cache.Dir, folder, "snapshots")
+	commits, err := os.ReadDir(snapshots)
+	if err != nil && len(items) == 0 {
+		return partialOnly(cache, repo)
+	}
 	for _, c := range commits {
 		dir := filepath.Join(snapshots, c.Name())
-		if !clefShaped(dir) {
+		if under[c.Name()] || !clefShaped(dir) {
 			continue
 		}
 		i := look(dir)
 		i.Name, i.Repo, i.Commit, i.Refs = repo[strings.IndexByte(repo, '/')+1:], repo, c.Name(), refs[c.Name()]
+		i.waiting(cache)
+		i.know()
 		items = append(items, i)
 	}
 	return items
@@ -111,7 +134,11 @@ func scanFolder(dir string) (items []Item) {
 	}
 	subs, err := os.ReadDir(dir)
 	if err != nil {
-		return []Item{{Name: filepath.Base(dir), Dir: dir, State: Broken, Problem: err}}
+		i := Item{Name: filepath.Base(dir), Dir: dir, State: Broken, Problem: err}
+		if errors.Is(err, os.ErrNotExist) {
+			i.State, i.Problem = Away, fmt.Errorf("%s is not there: connect its disk, or take it off the list", dir)
+		}
+		return []Item{i}
 	}
 	for _, s := range subs {
 		sub := filepath.Join(dir, s.Name())
@@ -180,7 +207,8 @@ func look(dir string) Item {
 		i.Name = f.Card.Name
 	}
 	i.Layout, i.Vision, i.DiskBytes = f.Layout, f.Vision(), f.DiskBytes
-	i.WeightBytes, i.Need = weightBytes(dir), workingSet(f)
+	i.config = f.Config
+	i.WeightBytes, i.Need = weightBytes(dir), workingSet(f.Config, f.Head.Width)
 	return i
 }
 

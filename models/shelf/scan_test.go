@@ -81,7 +81,7 @@ func TestScan(t *testing.T) {
 		{"tiny-9b-shape-hf ", Ready},
 		{"tiny-9b-shape-mlx-8bit ", Ready},
 		{"tiny-27b-shape-mlx-4bit ", Ready},
-		{"nowhere ", Broken},
+		{"nowhere ", Away},
 	}
 	for _, tt := range tests {
 		i, ok := got[tt.key]
@@ -129,7 +129,8 @@ func TestFit(t *testing.T) {
 		over       int64
 	}{
 		{10, 100, Fits, 0},
-		{95, 100, Tight, 0},
+		{81, 100, Tight, 0},
+		{80, 100, Fits, 0},
 		{100, 100, Tight, 0},
 		{101, 100, TooMuch, 1},
 	}
