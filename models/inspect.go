@@ -49,7 +49,8 @@ func Inspect(dir string) (*Listing, error) {
 		}
 	}
 	for _, n := range names {
-		if !strings.HasSuffix(n, ".safetensors") {
+		// "._x" files are what macOS leaves beside x on foreign disks.
+		if !strings.HasSuffix(n, ".safetensors") || strings.HasPrefix(n, ".") {
 			continue
 		}
 		if err := l.add(src, n, quant); err != nil && l.Problem == nil {

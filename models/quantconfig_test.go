@@ -3,6 +3,8 @@ package models
 import (
 	"errors"
 	"math"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -147,7 +149,14 @@ func TestBiasesMissing(t *testing.T) {
 }
 
 func TestInspect(t *testing.T) {
-	l, err := Inspect(goldenDir + "tiny-9b-shape-mlx-4bit")
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(goldenDir+"tiny-9b-shape-mlx-4bit")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "._model.safetensors"), []byte("Mac OS X"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l, err := Inspect(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

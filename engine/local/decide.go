@@ -61,7 +61,8 @@ func (m *Model) Encode(r *engine.Request) (*engine.Encoding, error) {
 	return p.prompts[0], nil
 }
 
-// Decide answers a request. The first answer of a model also tells how long it took to open.
+// Decide answers a request, which must not be changed afterwards. The first answer of
+// a model also tells how long it took to open.
 func (m *Model) Decide(ctx context.Context, r *engine.Request) (*engine.Response, error) {
 	began := time.Now()
 	p, err := m.prepare(ctx, r)

@@ -135,6 +135,11 @@ func reader(img image.Image) func(x, y int) (r, g, b byte) {
 			s := m.Pix[m.PixOffset(x, y):]
 			return s[0], s[2], s[4]
 		}
+	case *image.Gray:
+		return func(x, y int) (byte, byte, byte) {
+			v := m.Pix[m.PixOffset(x, y)]
+			return v, v, v
+		}
 	case *image.Paletted:
 		return func(x, y int) (byte, byte, byte) { return stored(m.Palette[m.ColorIndexAt(x, y)]) }
 	}

@@ -26,9 +26,10 @@ func (p *picture) resize(width, height int) *picture {
 
 func (p *picture) horizontal(width int) *picture {
 	out := newPicture(width, p.height)
-	for x, t := range bicubic(p.width, width) {
-		for y := range p.height {
-			blend(out.pix[3*(y*width+x):][:3], p.pix[3*(y*p.width+t.first):], 3, t.weight)
+	row := bicubic(p.width, width)
+	for y := range p.height {
+		for x, t := range row {
+			blend(out.pix[3*(y*width+x):], p.pix[3*(y*p.width+t.first):], 3, t.weight)
 		}
 	}
 	return out
@@ -38,7 +39,7 @@ func (p *picture) vertical(height int) *picture {
 	out := newPicture(p.width, height)
 	for y, t := range bicubic(p.height, height) {
 		for x := range p.width {
-			blend(out.pix[3*(y*p.width+x):][:3], p.pix[3*(t.first*p.width+x):], 3*p.width, t.weight)
+			blend(out.pix[3*(y*p.width+x):], p.pix[3*(t.first*p.width+x):], 3*p.width, t.weight)
 		}
 	}
 	return out
