@@ -127,7 +127,7 @@ func newJSONPaper(e *jsonEntry) *jsonPaper {
 func (p *jsonPaper) CreateRenderer() fyne.WidgetRenderer { return newDrawing(p) }
 
 // pitch is the height of a line of the editor.
-func (p *jsonPaper) pitch() float32 { return lineHeight(jsonText, mono) }
+func (p *jsonPaper) pitch() float32 { return lineHeight(jsonText, codeStyle) }
 
 func (p *jsonPaper) entryX() float32 { return dp(gutterWidth + 4) }
 
@@ -173,7 +173,7 @@ func (p *jsonPaper) arrangeNumbers() {
 	first := max(0, int((p.at.Y-p.top())/p.pitch()))
 	count := min(p.lines-first, int(p.view.Height/p.pitch())+2)
 	for len(p.gutter.Objects) < count {
-		p.gutter.Objects = append(p.gutter.Objects, &canvas.Text{TextStyle: mono, Alignment: fyne.TextAlignTrailing})
+		p.gutter.Objects = append(p.gutter.Objects, &canvas.Text{TextStyle: codeStyle, Alignment: fyne.TextAlignTrailing})
 	}
 	for i, o := range p.gutter.Objects {
 		show(o, i < count)
@@ -200,7 +200,7 @@ func newJSONEntry(closeSheet func()) *jsonEntry {
 	e := &jsonEntry{close: closeSheet}
 	e.ExtendBaseWidget(e)
 	e.MultiLine = true
-	e.TextStyle = mono
+	e.TextStyle = codeStyle
 	e.Wrapping = fyne.TextWrapOff
 	e.Scroll = fyne.ScrollNone
 	e.shell = container.NewThemeOverride(e, fieldTheme{size: jsonText})
