@@ -26,6 +26,8 @@ type appEndpoint struct {
 	worker *worker.Worker
 	*bell
 
+	requests ui.RequestLog // for the list of requests in the window
+
 	changing sync.Mutex // held while the service starts or stops
 
 	mu      sync.Mutex
