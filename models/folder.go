@@ -9,7 +9,10 @@ import (
 	"strings"
 )
 
-const tokenizerFile = "tokenizer.json"
+const (
+	tokenizerFile = "tokenizer.json"
+	processorFile = "processor_config.json"
+)
 
 // Folder is an opened and fully checked model: every tensor that the forward pass
 // and the head need is there, with the right shape. Tensors are views of mapped
@@ -171,6 +174,11 @@ func (f *Folder) loadConfigs(src source, names []string) error {
 	if f.Head, err = parseHeadConfig(head, f.Config); err != nil {
 		return err
 	}
+	return f.loadCompanions(src, names)
+}
+
+// loadCompanions reads the tokenizer, which must be there, and the files that may be.
+func (f *Folder) loadCompanions(src source, names []string) (err error) {
 	if !slices.Contains(names, tokenizerFile) {
 		return fileError(Incomplete, tokenizerFile, "no such file: the model cannot read text without its tokenizer")
 	}
@@ -185,22 +193,19 @@ func (f *Folder) loadConfigs(src source, names []string) error {
 			return err
 		}
 	}
-	if slices.Contains(names, cardFile) {
-		card, err := f.read(src, cardFile, maxConfigBytes)
-		if err != nil {
-			return err
-		}
-		if f.Card, err = parseCard(card); err != nil {
-			return err
-		}
-		if f.Card.Name != "" {
-			f.Name = f.Card.Name
-		}
+	if !slices.Contains(names, cardFile) {
+		return nil
 	}
-	return nil
+	card, err := f.read(src, cardFile, maxConfigBytes)
+	if err != nil {
+		return err
+	}
+	f.Card, err = parseCard(card)
+	if f.Card.Name != "" {
+		f.Name = f.Card.Name
+	}
+	return err
 }
-
-const processorFile = "processor_config.json"
 
 func (f *Folder) read(src source, name string, limit int64) ([]byte, error) {
 	data, err := src.read(name, limit)

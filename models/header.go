@@ -86,8 +86,7 @@ func parseEntry(m member) (entry, error) {
 			return e, fmt.Errorf("bad %s: %w", f.name, err)
 		}
 	}
-	size, known := dtypeSizes[e.dtype]
-	switch {
+	switch _, known := dtypeSizes[e.dtype]; {
 	case e.dtype == "":
 		return e, fmt.Errorf("dtype is missing")
 	case !known:
@@ -98,21 +97,26 @@ func parseEntry(m member) (entry, error) {
 		return e, fmt.Errorf("data_offsets must be two numbers")
 	}
 	e.from, e.to = offsets[0], offsets[1]
+	return e, e.size(shape)
+}
+
+// size takes the shape and checks it against the offsets, without overflow.
+func (e *entry) size(shape []int64) error {
 	if e.from > e.to {
-		return e, fmt.Errorf("data_offsets [%d, %d] run backwards", e.from, e.to)
+		return fmt.Errorf("data_offsets [%d, %d] run backwards", e.from, e.to)
 	}
-	want := size
+	want := dtypeSizes[e.dtype]
 	for _, d := range shape {
 		if d != 0 && want > math.MaxInt64/d {
-			return e, fmt.Errorf("shape %v is too large to exist", shape)
+			return fmt.Errorf("shape %v is too large to exist", shape)
 		}
 		want *= d
 		e.shape = append(e.shape, int(d))
 	}
 	if want != e.to-e.from {
-		return e, fmt.Errorf("%s %v needs %d bytes, data_offsets give %d", e.dtype, shape, want, e.to-e.from)
+		return fmt.Errorf("%s %v needs %d bytes, data_offsets give %d", e.dtype, shape, want, e.to-e.from)
 	}
-	return e, nil
+	return nil
 }
 
 // naturals reads a JSON array of at most limit non-negative integers.

@@ -80,6 +80,27 @@ func TestSmartResizeGolden(t *testing.T) {
 	}
 }
 
+func TestProcessorConfig(t *testing.T) {
+	for name, tt := range map[string]struct {
+		config string
+		want   string // of the error, "" for none
+	}{
+		"released":        {`{"image_processor":{"size":{"shortest_edge":65536,"longest_edge":16777216},"image_mean":[0.5,0.5,0.5],"image_std":[0.5,0.5,0.5],"rescale_factor":0.00392156862745098,"patch_size":16,"merge_size":2}}`, ""},
+		"no image part":   {`{"video_processor":{}}`, ""},
+		"not JSON":        {`{`, "processor_config.json"},
+		"sizes swapped":   {`{"image_processor":{"size":{"shortest_edge":16777216,"longest_edge":65536}}}`, "makes no sense"},
+		"size beyond cap": {`{"image_processor":{"size":{"shortest_edge":65536,"longest_edge":1099511627776}}}`, "makes no sense"},
+		"two means":       {`{"image_processor":{"image_mean":[0.5,0.5]}}`, "three means"},
+		"zero deviation":  {`{"image_processor":{"image_std":[0.5,0,0.5]}}`, "three positive deviations"},
+		"other patches":   {`{"image_processor":{"patch_size":14}}`, "contradict config.json"},
+	} {
+		_, err := newProcessor(released, []byte(tt.config))
+		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: got %v, want %q", name, err, tt.want)
+		}
+	}
+}
+
 // encodePNG encodes an image.
 func encodePNG(t *testing.T, img image.Image) []byte {
 	t.Helper()

@@ -2,6 +2,7 @@ package vision
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 
@@ -29,22 +30,33 @@ func newProcessor(v *models.VisionConfig, config []byte) (*processor, error) {
 		return p, nil
 	}
 	var file struct {
-		Image struct {
-			Size struct {
-				Shortest int `json:"shortest_edge"`
-				Longest  int `json:"longest_edge"`
-			} `json:"size"`
-			Mean    []float64 `json:"image_mean"`
-			Std     []float64 `json:"image_std"`
-			Rescale float64   `json:"rescale_factor"`
-			Patch   int       `json:"patch_size"`
-			Merge   int       `json:"merge_size"`
-		} `json:"image_processor"`
+		Image imageConfig `json:"image_processor"`
 	}
-	if err := json.Unmarshal(config, &file); err != nil {
+	err := json.Unmarshal(config, &file)
+	if err == nil {
+		err = p.adopt(file.Image)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("processor_config.json: %w", err)
 	}
-	i := file.Image
+	return p, nil
+}
+
+// imageConfig is image_processor of processor_config.json.
+type imageConfig struct {
+	Size struct {
+		Shortest int `json:"shortest_edge"`
+		Longest  int `json:"longest_edge"`
+	} `json:"size"`
+	Mean    []float64 `json:"image_mean"`
+	Std     []float64 `json:"image_std"`
+	Rescale float64   `json:"rescale_factor"`
+	Patch   int       `json:"patch_size"`
+	Merge   int       `json:"merge_size"`
+}
+
+// adopt takes over what the file says and checks it.
+func (p *processor) adopt(i imageConfig) error {
 	if i.Size.Shortest != 0 || i.Size.Longest != 0 {
 		p.minPixels, p.maxPixels = i.Size.Shortest, i.Size.Longest
 	}
@@ -59,13 +71,13 @@ func newProcessor(v *models.VisionConfig, config []byte) (*processor, error) {
 	}
 	switch factor := p.patch * p.merge; {
 	case p.minPixels < 1 || p.maxPixels < p.minPixels || p.maxPixels < factor*factor || p.maxPixels > maxPixels:
-		return nil, fmt.Errorf("processor_config.json: image_processor.size from %d to %d pixels makes no sense", p.minPixels, p.maxPixels)
+		return fmt.Errorf("image_processor.size from %d to %d pixels makes no sense", p.minPixels, p.maxPixels)
 	case i.Mean != nil && len(i.Mean) != 3, i.Std != nil && len(i.Std) != 3, !(p.std[0] > 0 && p.std[1] > 0 && p.std[2] > 0), !(p.rescale > 0):
-		return nil, fmt.Errorf("processor_config.json: image_processor needs three means and three positive deviations")
+		return errors.New("image_processor needs three means and three positive deviations")
 	case i.Patch != 0 && i.Patch != p.patch, i.Merge != 0 && i.Merge != p.merge:
-		return nil, fmt.Errorf("processor_config.json: patches of %d, merged %d to a side, contradict config.json (%d, %d)", i.Patch, i.Merge, p.patch, p.merge)
+		return fmt.Errorf("patches of %d, merged %d to a side, contradict config.json (%d, %d)", i.Patch, i.Merge, p.patch, p.merge)
 	}
-	return p, nil
+	return nil
 }
 
 // fit returns the size to which an image is resized: multiples of a merged patch,
