@@ -12,6 +12,7 @@ import (
 	"clefbar/app/endpoint"
 	"clefbar/app/worker"
 	"clefbar/engine"
+	"clefbar/engine/local"
 
 	"github.com/spf13/cobra"
 )
@@ -20,10 +21,10 @@ import (
 type serveFlags struct {
 	addr, keyFile  string
 	origins, hosts []string
-	ids            string
+	ids, mode      string
 	maxTokens      int
 	depth          int
-	anyJev         bool
+	anyJev, keep   bool
 	verbose        bool
 }
 
@@ -44,18 +45,14 @@ func newServe(c *common) *cobra.Command {
 	fl.StringSliceVar(&f.origins, "origins", nil, "browser origins to allow beside loopback; * stands for any host or port")
 	fl.StringSliceVar(&f.hosts, "hosts", nil, "host names to answer for beside the loopback ones")
 	fl.StringVar(&f.ids, "ids", "verbatim", "question ids in the prompt: verbatim, as the reference has them, or neutral")
-	fl.IntVar(&f.maxTokens, "max-tokens", defaultMaxTokens, "most tokens of a request, up to the model's own limit")
+	fl.IntVar(&f.maxTokens, "max-tokens", 0, "most tokens of a request (default 16384, or what the model takes if that is less)")
 	fl.IntVar(&f.depth, "queue", worker.DefaultDepth, "most requests that wait while one runs")
 	fl.BoolVar(&f.anyJev, "any-jev", false, "answer for every jev-* model name")
+	fl.StringVar(&f.mode, "mode", "joint", "how a request is scored that does not say: joint, as the reference does, or independent, each question alone")
+	fl.BoolVar(&f.keep, "keep", false, "keep requests and answers in the history of this machine (see clefbar history)")
 	fl.BoolVar(&f.verbose, "verbose", false, "one line on stderr for each request, never its contents")
 	return cmd
 }
-
-// defaultMaxTokens bounds a request unless the person raises it (endpoint.md 3.6).
-const (
-	defaultMaxTokens = 16384
-	mostTokens       = 65536
-)
 
 // drainTime is how long waiting requests have after SIGTERM; the running one may
 // take longer. A second signal ends the process at once.
@@ -82,15 +79,17 @@ func (c *common) serve(ctx context.Context, f serveFlags) error {
 		}
 	}
 	w := worker.New(l, chosen, worker.Options{Depth: f.depth})
-	server := endpoint.New(w, endpoint.Options{
-		Version: thisBuild().Version,
-		List:    func() []endpoint.Listing { return l.listings(w) },
-		Limits:  engine.Limits{NeutralIDs: f.ids == "neutral" || l.set.Endpoint.Neutral},
-		Key:     key,
-		Origins: slices.Concat(f.origins, l.set.Endpoint.Origins, strings.Split(os.Getenv("CLEFBAR_ORIGINS"), ",")),
-		Hosts:   f.hosts,
-		Log:     f.log(),
-	})
+	opt := f.options(l, w, key)
+	if f.keep {
+		store, err := openHistory()
+		if err != nil {
+			return err
+		}
+		k := newKeeper(store)
+		defer k.Close()
+		opt.Observer = keepAll{k}
+	}
+	server := endpoint.New(w, opt)
 	svc, err := endpoint.Start(f.addr, server)
 	if err != nil {
 		return fmt.Errorf("serve: %w", err)
@@ -100,6 +99,19 @@ func (c *common) serve(ctx context.Context, f serveFlags) error {
 	err = c.serving(ctx, svc, w, opened)
 	end(svc, w)
 	return err
+}
+
+// options configures the endpoint as the flags and settings say.
+func (f serveFlags) options(l *library, w *worker.Worker, key string) endpoint.Options {
+	return endpoint.Options{
+		Version: thisBuild().Version,
+		List:    func() []endpoint.Listing { return l.listings(w) },
+		Limits:  engine.Limits{NeutralIDs: f.ids == "neutral" || l.set.Endpoint.Neutral, Independent: f.mode == "independent"},
+		Key:     key,
+		Origins: slices.Concat(f.origins, l.set.Endpoint.Origins, strings.Split(os.Getenv("CLEFBAR_ORIGINS"), ",")),
+		Hosts:   f.hosts,
+		Log:     f.log(),
+	}
 }
 
 // serving waits for the model, says that all is ready, and then for the end.
@@ -135,8 +147,10 @@ func (f serveFlags) check() error {
 	switch {
 	case f.ids != "verbatim" && f.ids != "neutral":
 		return usage("--ids is verbatim or neutral, not %q", f.ids)
-	case f.maxTokens < 1 || f.maxTokens > mostTokens:
-		return usage("--max-tokens is between 1 and %d, not %d", mostTokens, f.maxTokens)
+	case f.mode != "joint" && f.mode != "independent":
+		return usage("--mode is joint or independent, not %q", f.mode)
+	case f.maxTokens < 0 || f.maxTokens > local.MaxLimit:
+		return usage("--max-tokens is between 1 and %d, not %d", local.MaxLimit, f.maxTokens)
 	case f.depth < 1 || f.depth > 10000:
 		return usage("--queue is between 1 and 10000, not %d", f.depth)
 	}

@@ -7,6 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
+
+	"clefbar/app/history"
 
 	"github.com/adrg/xdg"
 )
@@ -19,6 +22,7 @@ type settings struct {
 	Servers []string `json:"servers,omitempty"` // addresses of other servers
 
 	Endpoint endpointSettings `json:"endpoint,omitzero"`
+	History  historySettings  `json:"history,omitzero"`
 
 	// Temperatures holds the fitted temperature of a model by its key (clefbar
 	// calibrate --save). A model without one answers as it is.
@@ -32,6 +36,23 @@ type endpointSettings struct {
 	Origins []string `json:"origins,omitempty"`
 	Neutral bool     `json:"neutral_ids,omitempty"` // hide the callers' question ids
 	AnyJev  bool     `json:"any_jev,omitempty"`     // answer for every jev-* name
+}
+
+// historySettings bound what is kept. Zero means the default, less means no bound.
+type historySettings struct {
+	Megabytes int `json:"megabytes,omitempty"`
+	Days      int `json:"days,omitempty"`
+}
+
+func (h historySettings) limits() history.Limits {
+	bound := history.DefaultLimits()
+	if h.Megabytes != 0 {
+		bound.Bytes = max(0, int64(h.Megabytes)<<20)
+	}
+	if h.Days != 0 {
+		bound.Age = max(0, time.Duration(h.Days)*24*time.Hour)
+	}
+	return bound
 }
 
 // temperature is a fit and what it was fitted on.
