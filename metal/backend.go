@@ -38,12 +38,13 @@ const (
 
 // Backend runs the operations of package backend on a GPU. It belongs to one goroutine.
 type Backend struct {
-	dev    gpu.Device
-	chip   Chip
-	table  *Table
-	budget float64
-	wide   bool // Work is bfloat: a run has left the range of half
-	status gpu.Memory
+	dev     gpu.Device
+	chip    Chip
+	table   *Table
+	budget  float64
+	wide    bool // Work is bfloat: a run has left the range of half
+	unmixed bool // matrix products need operands of one type
+	status  gpu.Memory
 
 	pool      pool
 	rec       recorder

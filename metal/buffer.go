@@ -117,9 +117,8 @@ func (b *Backend) renew(r *root, f form, done uint64) {
 	s.block = n
 }
 
-// in binds a buffer that is read as float32, inHalf one that is read as Work.
-func (b *Backend) in(index int, x *buffer) operand     { return b.read(index, x, inFull) }
-func (b *Backend) inHalf(index int, x *buffer) operand { return b.read(index, x, inWork) }
+// in binds a buffer that is read as float32.
+func (b *Backend) in(index int, x *buffer) operand { return b.read(index, x, inFull) }
 
 // out binds a buffer that is overwritten with float32, outHalf one with Work.
 func (b *Backend) out(index int, x *buffer) operand     { return b.write(index, x, inFull) }
@@ -129,7 +128,7 @@ func (b *Backend) outHalf(index int, x *buffer) operand { return b.write(index, 
 func (b *Backend) update(index int, x *buffer) operand {
 	b.gather(x, inFull)
 	b.own(x, inFull, false)
-	return operand{index: index, block: x.full.block, offset: x.offset(inFull), write: true}
+	return operand{index: index, block: x.full.block, offset: x.offset(inFull), write: true, both: true}
 }
 
 func (b *Backend) read(index int, x *buffer, f form) operand {

@@ -11,7 +11,9 @@ import (
 	"clefbar/engine/backend"
 	"clefbar/engine/goldentest"
 	"clefbar/engine/local"
+	"clefbar/engine/qwen"
 	"clefbar/metal/emu"
+	"clefbar/models"
 )
 
 // probTolerance is for fp16 operands against the float32 oracle.
@@ -102,4 +104,127 @@ func farthest(t *testing.T, a engine.Answer, q goldentest.Question, want []float
 		worst = max(worst, math.Abs(a.Raw[i]-want[k]))
 	}
 	return worst
+}
+
+// backbone loads the backbone of a golden checkpoint on an emulated device.
+func backbone(t *testing.T, dir string, o emu.DeviceOptions) (*qwen.Model, *Backend, *emu.Device) {
+	t.Helper()
+	b, dev := emulated(t, o)
+	f, err := models.Open(goldentest.Path(t, dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	m, err := qwen.Load(context.Background(), b, f, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m, b, dev
+}
+
+// hidden runs tokens behind an optional prefix and returns the final rows.
+func hidden(t *testing.T, m *qwen.Model, b *Backend, ids []int32, prefix *qwen.Prefix) []float32 {
+	t.Helper()
+	x, err := m.Forward(context.Background(), qwen.Input{IDs: ids, Prefix: prefix})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Free(x)
+	rows := make([]float32, x.Rows()*x.Cols())
+	if err := b.Read(rows, x); err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+func tokens(n int) []int32 {
+	ids := make([]int32, n)
+	for i := range ids {
+		ids[i] = int32((i*37 + 11) % 400)
+	}
+	return ids
+}
+
+// TestPrefixBitForBit: a run on top of a kept prefix gives the bits of a run from the
+// start, if both cut the sequence at the same place; at a multiple of the delta
+// rule's chunk the place does not even matter.
+func TestPrefixBitForBit(t *testing.T) {
+	m, b, _ := backbone(t, "tiny-9b-shape-mlx-4bit", emu.DeviceOptions{})
+	ids := tokens(101)
+	whole := hidden(t, m, b, ids, nil)
+	for _, cut := range []int{64, 45} {
+		prefill := func() *qwen.Prefix {
+			p, err := m.Prefill(context.Background(), qwen.Input{IDs: ids[:cut]})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return p
+		}
+		p := prefill()
+		cold := hidden(t, m, b, ids[cut:], p)
+		hot := hidden(t, m, b, ids[cut:], p)
+		m.FreePrefix(p)
+		p = prefill()
+		again := hidden(t, m, b, ids[cut:], p)
+		m.FreePrefix(p)
+		if !sameBits(cold, hot) || !sameBits(cold, again) {
+			t.Errorf("prefix of %d tokens: hot and cold rows have different bits", cut)
+		}
+		if cut%chunkRows == 0 && !sameBits(cold, whole) {
+			t.Errorf("prefix of %d tokens: other bits than without a prefix", cut)
+		}
+		if d := differ(cold, whole); d > 1e-3 {
+			t.Errorf("prefix of %d tokens: differs from the whole by %g", cut, d)
+		}
+	}
+}
+
+// TestOrdersGiveTheSameBits runs a golden request in three orders of threads and of independent dispatches.
+func TestOrdersGiveTheSameBits(t *testing.T) {
+	c := goldentest.Cases(t)["empty_state"]
+	var first []engine.Answer
+	for _, o := range []emu.DeviceOptions{{}, {Order: emu.Reverse}, {Order: emu.Seeded, Seed: 5}} {
+		m := openGolden(t, "tiny-9b-shape-mlx-4bit", o)
+		r, err := m.Decide(context.Background(), request(t, c))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first == nil {
+			first = r.Answers
+			continue
+		}
+		for i, a := range r.Answers {
+			if !slices.Equal(a.Logits, first[i].Logits) {
+				t.Errorf("order %d, %s: got logits %v, want %v", o.Order, a.ID, a.Logits, first[i].Logits)
+			}
+		}
+	}
+}
+
+// TestCheckedForward runs the whole backbone instrumented: no finding of any kind.
+func TestCheckedForward(t *testing.T) {
+	m, b, _ := backbone(t, "tiny-9b-shape-mlx-8bit", emu.DeviceOptions{Options: emu.Options{Mode: emu.Checked}, Order: emu.Seeded, Seed: 9})
+	fast, fb, _ := backbone(t, "tiny-9b-shape-mlx-8bit", emu.DeviceOptions{})
+	ids := tokens(37)
+	if !sameBits(hidden(t, m, b, ids, nil), hidden(t, fast, fb, ids, nil)) {
+		t.Error("instrumented and plain rows have different bits")
+	}
+}
+
+// TestDispatchCounts holds the bounds on dispatches: 10 for a gated-delta layer, 8 for an attention layer.
+func TestDispatchCounts(t *testing.T) {
+	m, b, _ := backbone(t, "tiny-9b-shape-mlx-4bit", emu.DeviceOptions{})
+	hidden(t, m, b, tokens(70), nil)
+	const deltas, attentions, rest = 6, 2, 2 // rest: the final norm and its copy
+	n := b.rec.byOp
+	if got := n["conv"] + n["delta_prepare"] + n["delta"] + n["norm_gate"]; got > 4*deltas {
+		t.Errorf("dispatches between the products of %d delta layers: got %d, want at most %d: %v", deltas, got, 4*deltas, n)
+	}
+	if got, most := b.rec.total.Dispatches, 10*deltas+8*attentions+rest; got > most {
+		t.Errorf("dispatches of a run: got %d, want at most %d: %v", got, most, n)
+	}
 }

@@ -81,8 +81,12 @@ func (b *Backend) multiply(p product) {
 	if !b.ready() || !b.fits(p) || p.x.Rows() == 0 {
 		return
 	}
-	tile := b.table.Choose(p.x.Rows(), b.chip.Family)
+	tile := b.table.Choose(p.x.Rows())
 	l, tiles := b.describe(p, tile)
+	if _, err := b.pipeline(l.kernel); err != nil && l.kernel.Weights != operandFloat && !b.unmixed {
+		b.unmixed = true // this compiler does not multiply operands of two types
+		l, tiles = b.describe(p, tile)
+	}
 	pieces := max(1, min(tiles, int(b.chip.Seconds(l.work)/longest)+1))
 	whole := l.work
 	for i := range pieces {
@@ -164,6 +168,9 @@ const (
 // operands chooses what weights become for the product: the smallest type that loses
 // nothing. Codes of up to 4 bits with bfloat scales fit half, those of 8 do not.
 func (b *Backend) operands(p product, formats uint32) int {
+	if b.unmixed {
+		return operandFloat
+	}
 	if formats == formatBfloat && b.chip.Family >= gpu.Apple9 {
 		return operandBfloat
 	}

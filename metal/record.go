@@ -56,6 +56,7 @@ type operand struct {
 	mem    gpu.Memory
 	offset int
 	write  bool
+	both   bool // a write that reads too
 }
 
 // launch is a dispatch before it is recorded.
@@ -154,6 +155,9 @@ func (b *Backend) note(args []operand) (barrier bool) {
 		}
 		x.reads, x.puts = x.reads || !a.write, x.puts || a.write
 		x.submitted = b.rec.submitted + 1
+		if a.both {
+			b.pool.use(x, false)
+		}
 		if !b.pool.use(x, a.write) {
 			b.rec.repeatable = false
 		}

@@ -1,9 +1,6 @@
 package metal
 
-import (
-	"clefbar/metal/gpu"
-	"clefbar/metal/kernels"
-)
+import "clefbar/metal/kernels"
 
 // Table says which tile a matrix product uses, by the number of rows. All tiles
 // give the same bits, so a table changes speed only.
@@ -23,11 +20,12 @@ var (
 	tileShort = kernels.Tile{BM: 32, BN: 64, BK: 32, WM: 2, WN: 2}
 	tileTall  = kernels.Tile{BM: 64, BN: 64, BK: 32, WM: 2, WN: 2}
 	tileBig   = kernels.Tile{BM: 128, BN: 64, BK: 32, WM: 4, WN: 2}
-	tileDeep  = kernels.Tile{BM: 64, BN: 64, BK: 64, WM: 2, WN: 2}
+	tileWide  = kernels.Tile{BM: 64, BN: 128, BK: 32, WM: 2, WN: 4}
+	tileFlat  = kernels.Tile{BM: 64, BN: 64, BK: 16, WM: 2, WN: 2}
 )
 
 // Tiles are the candidates of the autotuner.
-func Tiles() []kernels.Tile { return []kernels.Tile{tileShort, tileTall, tileBig, tileDeep} }
+func Tiles() []kernels.Tile { return []kernels.Tile{tileShort, tileTall, tileBig, tileWide, tileFlat} }
 
 // Shipped returns the table for GPUs that have not been tuned: guesses from public
 // measurements of similar kernels, not measurements of ours.
@@ -36,7 +34,7 @@ func Shipped() *Table {
 }
 
 // Choose returns the tile for a product with that many rows.
-func (t *Table) Choose(rows int, _ gpu.Family) kernels.Tile {
+func (t *Table) Choose(rows int) kernels.Tile {
 	for _, r := range t.Rules {
 		if rows <= r.Rows {
 			return r.Tile

@@ -8,6 +8,7 @@ import (
 	"embed"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -93,4 +94,27 @@ type Kernel struct {
 	Function  string
 	Constants [8]uint32
 	Count     int // constants in use
+}
+
+var declaration = regexp.MustCompile(`(?m)^constant (bool|uint) \w+ \[\[function_constant\((\d+)\)\]\];`)
+
+// Bools says which function constants of the library are declared bool, by index;
+// the others are uint. Metal wants to know when it is given their values.
+func (l Library) Bools() map[int]bool {
+	all := map[int]bool{}
+	for _, m := range declaration.FindAllStringSubmatch(l.Source(), -1) {
+		i, _ := strconv.Atoi(m[2]) // digits, by the expression
+		all[i] = m[1] == "bool"
+	}
+	return all
+}
+
+// Text returns the source with the macros in front, for a compiler that takes one string.
+func (l Library) Text() string {
+	var b strings.Builder
+	d := l.Defines()
+	for _, k := range slices.Sorted(maps.Keys(d)) {
+		fmt.Fprintf(&b, "#define %s %s\n", k, d[k])
+	}
+	return b.String() + l.Source()
 }

@@ -55,3 +55,19 @@ func TestNamesAreSources(t *testing.T) {
 		}
 	}
 }
+
+// TestBools: every function constant of a source is found, with its type.
+func TestBools(t *testing.T) {
+	for _, name := range kernels.Names() {
+		l := kernels.Library{Name: name}
+		if got, want := len(l.Bools()), strings.Count(l.Source(), "[[function_constant("); name != "gemm" && name != "conv" && name != "attention" && name != "delta" && got != want {
+			t.Errorf("%s: got %d function constants, want %d", name, got, want)
+		}
+	}
+	if got := (kernels.Library{Name: "gemm"}).Bools(); len(got) != 7 || !got[3] || got[0] {
+		t.Errorf("gemm: got %v, want 7 constants of which 3 is bool", got)
+	}
+	if got := (kernels.Library{Name: "conv"}).Bools(); len(got) != 4 || !got[0] || !got[3] {
+		t.Errorf("conv: got %v, want 4 bools", got)
+	}
+}
