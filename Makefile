@@ -3,7 +3,7 @@ GO      ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
 GOFUMPT     := $(GO) run mvdan.cc/gofumpt@v0.12.0
-STATICCHECK := $(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.0
+STATICCHECK := $(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 .PHONY: build test golden race lint fmt etude pictures darwin
 
