@@ -103,7 +103,10 @@ const answerBars = 4
 func answerBlock(a engine.Answer) sideBlock {
 	b := sideBlock{title: a.ID}
 	if a.Kind == engine.Noul {
-		b.bars = []sideBar{{"yes", a.Noul, a.Noul >= 0.5}}
+		b.bars = []sideBar{{"yes", a.Noul, true}}
+		if a.Noul < 0.5 { // the likelier answer with its own probability
+			b.bars = []sideBar{{"no", 1 - a.Noul, true}}
+		}
 		return b
 	}
 	order := make([]int, len(a.Probs))
