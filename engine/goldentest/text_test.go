@@ -119,7 +119,7 @@ var backends = []struct {
 	longest int
 	open    func(t *testing.T) backend.Backend
 }{
-	{"scalar", 400, func(*testing.T) backend.Backend { return scalar.New() }},
+	{"scalar", 300, func(*testing.T) backend.Backend { return scalar.New() }},
 	{"cpu", 1 << 20, func(t *testing.T) backend.Backend {
 		b, err := cpu.New(cpu.Options{Precision: cpu.F32})
 		if err != nil {
