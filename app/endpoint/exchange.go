@@ -142,9 +142,6 @@ func (x *exchange) write(status int, body []byte) {
 	x.written = true
 	x.event.Status = status
 	x.event.Sent = len(body)
-	if status == statusGone {
-		return
-	}
 	if status != http.StatusNoContent {
 		x.w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	}

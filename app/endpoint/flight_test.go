@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -287,5 +288,22 @@ func TestServerDefaultsReachTheRequest(t *testing.T) {
 		if e.Request == nil || !e.Request.NeutralIDs {
 			t.Errorf("%s: the request does not hide ids: %+v", e.Path, e.Request)
 		}
+	}
+}
+
+// The time for reading a request must not end a decision that takes longer.
+func TestReadTimeoutEndsWithTheBody(t *testing.T) {
+	r := start(t, Options{})
+	impatient := httptest.NewUnstartedServer(r.api)
+	impatient.Config.ReadTimeout = 50 * time.Millisecond
+	impatient.Start()
+	defer impatient.Close()
+	r.URL = impatient.URL
+	done := r.send(t.Context(), question("wait"))
+	eventually(t, "the run", func() bool { return r.model.runs.Load() == 1 })
+	time.Sleep(150 * time.Millisecond)
+	close(r.model.gate)
+	if got := <-done; got != 200 {
+		t.Errorf("got %d, want 200", got)
 	}
 }

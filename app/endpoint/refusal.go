@@ -26,8 +26,8 @@ type refusal struct {
 
 func (r *refusal) Error() string { return r.message }
 
-// statusGone is what a request ends with in the log whose client has left. Nobody
-// receives it. The number is nginx's.
+// statusGone is what a request ends with whose client has left. Only one that hung up
+// half of the connection receives it. The number is nginx's.
 const statusGone = 499
 
 // statusLoading is what the official clients know as "overloaded"; they and the
