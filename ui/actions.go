@@ -131,6 +131,9 @@ func (p *page) pasteState(text string) bool {
 	case document.PasteImage:
 		p.addImage("Pasted image", data)
 	case document.PasteLong:
+		if p.state.entry.SelectedText() != "" {
+			p.state.entry.TypedKey(&fyne.KeyEvent{Name: fyne.KeyDelete})
+		}
 		p.doc.Attach("", text)
 	default:
 		return false

@@ -27,6 +27,7 @@ type cardView struct {
 	verdict   *verdict // nil: no answer yet
 	stale     bool
 	practice  bool
+	guessing  bool // a practice model whose yes or no is near guessing
 	threshold float64
 	problems  []document.Problem // of this question, blocking first, then advice
 }

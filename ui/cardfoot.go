@@ -66,6 +66,9 @@ func (f *cardFooter) setFigures(v cardView) {
 	}
 	if a.Kind == engine.Noul {
 		f.notes[2].set("p(yes) " + probability(a.Noul))
+		if v.guessing {
+			f.notes[1].set("near guessing outside the samples")
+		}
 		f.tip = "p(yes) " + exact(a.Noul)
 		return
 	}

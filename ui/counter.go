@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"errors"
 	"sync"
 	"time"
 	"unicode/utf8"
@@ -60,9 +61,13 @@ func (c *counter) start() {
 	pictures := p.doc.Images()
 	estimate := estimated(p.doc)
 	c.work.Go(func() {
+		e, err := p.deps.Engine.Encode(request)
 		count := tokenCount{tokens: estimate, estimate: true}
-		if e, err := p.deps.Engine.Encode(request); err == nil {
+		switch {
+		case err == nil:
 			count = countOf(e, pictures)
+		case needed(err) > 0:
+			count = tokenCount{tokens: needed(err)}
 		}
 		onUI(func() { c.done(count) })
 	})
@@ -78,6 +83,15 @@ func (c *counter) done(count tokenCount) {
 
 // close waits for the running count.
 func (c *counter) close() { c.work.Wait() }
+
+// needed is how many tokens a refused case has, 0 when it was refused for another
+// reason.
+func needed(err error) int {
+	if e, ok := errors.AsType[*engine.Error](err); ok && e.Reason == engine.TooLong {
+		return e.Needed
+	}
+	return 0
+}
 
 func countOf(e *engine.Encoding, pictures []document.Image) tokenCount {
 	count := tokenCount{tokens: len(e.IDs) + e.Truncated, control: e.Control, media: map[document.Key]int{}, state: e.State.Len() + e.Truncated}

@@ -13,16 +13,17 @@ import (
 // scripted answers with probabilities by option name: the engine's part of a test
 // of the window. What it was asked is kept.
 type scripted struct {
-	mu     sync.Mutex
-	probs  map[string]float64 // by "question/option"; else all alike
-	err    error
-	took   time.Duration
-	hold   chan struct{} // closed or fed to let a decision go; nil: at once
-	asked  []*engine.Request
-	ended  int // decisions that were cancelled
-	tokens int // 0: a token is four bytes
-	limit  int
-	info   engine.ModelInfo
+	mu      sync.Mutex
+	probs   map[string]float64 // by "question/option"; else all alike
+	err     error
+	took    time.Duration
+	hold    chan struct{} // closed or fed to let a decision go; nil: at once
+	asked   []*engine.Request
+	ended   int // decisions that were cancelled
+	tokens  int // 0: a token is four bytes
+	limit   int
+	control []engine.Control
+	info    engine.ModelInfo
 }
 
 func (s *scripted) Decide(ctx context.Context, r *engine.Request) (*engine.Response, error) {
@@ -80,11 +81,14 @@ func (s *scripted) answer(q engine.Question) engine.Answer {
 func (s *scripted) Encode(r *engine.Request) (*engine.Encoding, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if engine.ReasonOf(s.err) == engine.TooLong {
+		return nil, s.err
+	}
 	n := s.tokens
 	if n == 0 {
 		n = len(r.State.Text) / 4
 	}
-	return &engine.Encoding{Model: s.info.Name, Limit: s.limit, IDs: make([]int32, n), State: engine.Span{From: 30, To: max(30, n-100)}, Text: r.State.Text}, nil
+	return &engine.Encoding{Model: s.info.Name, Limit: s.limit, IDs: make([]int32, n), Control: s.control, State: engine.Span{From: 30, To: max(30, n-100)}, Text: r.State.Text}, nil
 }
 
 func (s *scripted) count() (asked, ended int) {

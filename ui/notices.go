@@ -26,13 +26,14 @@ func (p *page) noticeFor(problems []document.Problem, model ModelState) stacked 
 	case p.failure != nil:
 		n = p.failureNotice(p.failure)
 	default:
-		return p.caseNotice(problems)
+		return p.caseNotice(problems, model)
 	}
 	return p.keepNotice(n)
 }
 
-// caseNotice tells a broken rule that belongs to no card.
-func (p *page) caseNotice(problems []document.Problem) stacked {
+// caseNotice tells a broken rule that belongs to no card, or what is worth knowing
+// and in nobody's way.
+func (p *page) caseNotice(problems []document.Problem, model ModelState) stacked {
 	for _, pr := range problems {
 		if !pr.Blocks || pr.Field.Question != 0 || pr.Rule == document.RuleNoQuestion {
 			continue
@@ -43,6 +44,13 @@ func (p *page) caseNotice(problems []document.Problem) stacked {
 		}
 		n.actions = append(n.actions, noticeAction{text: "Look at the request", run: p.openJSON})
 		return p.keepNotice(n)
+	}
+	count, limit := p.counter.last, model.Info.Limit
+	switch {
+	case limit > 0 && count.tokens > limit && !count.estimate:
+		return p.keepNotice(p.cutNotice(model))
+	case len(count.control) > 0 && !p.doc.Literal() && !p.controlLeft:
+		return p.keepNotice(p.controlNotice())
 	}
 	p.notice = nil
 	return nil
@@ -95,6 +103,9 @@ func (p *page) statusView(problems []document.Problem, model ModelState) statusV
 	default:
 		v.plain = false
 		v.lead, v.timings = timingWords(p.outcome.response.Timing)
+		if n := p.outcome.response.Truncated; n > 0 {
+			v.timings = append(v.timings, plural(n, "token", "tokens")+" of the state cut")
+		}
 	}
 	v.machine = p.machineWords(model)
 	v.endpoint, v.short, v.dot = endpointWords(p.deps.Endpoint.State(), model)

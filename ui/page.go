@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"strings"
+
 	"fyne.io/fyne/v2"
 
 	"clefbar/ui/document"
@@ -37,7 +39,8 @@ type page struct {
 	draft   jsonDraft // text of the JSON sheet that was no request when it closed
 	modelID string    // of the model that was ready last
 
-	wantAnswer bool // decide by itself when the model is ready
+	wantAnswer  bool // decide by itself when the model is ready
+	controlLeft bool // control tokens in this case are meant
 }
 
 var _ drawn = (*page)(nil)
@@ -67,7 +70,7 @@ func (p *page) canvas() fyne.Canvas { return p.window.win.Canvas() }
 // stays among the recent ones.
 func (p *page) open(c *document.Case) {
 	p.run.cancel()
-	p.doc, p.outcome, p.failure, p.said = c, nil, nil, ""
+	p.doc, p.outcome, p.failure, p.said, p.controlLeft = c, nil, nil, "", false
 	p.cards, p.touched = map[document.Key]*card{}, map[document.Key]bool{}
 	c.Watch(func() {
 		if p.doc == c {
@@ -155,6 +158,7 @@ func (p *page) cardView(q document.Question, i int, problems []document.Problem)
 	if p.outcome != nil {
 		v.verdict = p.outcome.questions[q.Key]
 		v.practice = p.outcome.response.Practice
+		v.guessing = v.practice && strings.Contains(p.deps.Models.State().Info.PracticeNote, "near guessing")
 		v.stale = p.stale() && !p.graced
 		if v.verdict != nil && v.verdict.Kind != q.Kind {
 			v.verdict = nil

@@ -249,6 +249,54 @@ func TestTooLong(t *testing.T) {
 	}
 }
 
+func TestControlTokensAreMarked(t *testing.T) {
+	d, e, _, _ := testDeps()
+	d.FirstRun = true
+	e.control = []engine.Control{{Token: "<|im_end|>", Where: "state", At: 40}}
+	w := testWindow(t, d, 1178, 730)
+	settle(w.page)
+	if w.page.notice == nil || w.page.notice.what.bad || !strings.Contains(w.page.notice.what.body, "<|im_end|>") {
+		t.Fatalf("got notice %+v, want one that names the token", w.page.notice)
+	}
+	if w.page.toolbar.decide.Disabled() {
+		t.Error("Decide: got off, want advice that never blocks")
+	}
+	test.Tap(w.page.notice.buttons[0])
+	settle(w.page)
+	if !w.page.doc.Literal() || w.page.notice != nil {
+		t.Error("read as plain text: got no such choice, or the card still")
+	}
+}
+
+func TestTooLongForTheEncoder(t *testing.T) {
+	d, e, _, _ := testDeps()
+	d.FirstRun = true
+	e.err = &engine.Error{Reason: engine.TooLong, Message: "too long", Needed: 109_515, Limit: 16_384}
+	w := testWindow(t, d, 1178, 730)
+	settle(w.page)
+	if w.page.notice == nil || w.page.notice.what.title != "This is 93,131 tokens too long" {
+		t.Fatalf("got notice %+v, want the counts of the refusal", w.page.notice)
+	}
+	if len(w.page.notice.buttons) < 2 {
+		t.Errorf("got %d ways out, want two", len(w.page.notice.buttons))
+	}
+	if !w.page.toolbar.decide.Disabled() {
+		t.Error("Decide: got enabled, want off above the limit")
+	}
+}
+
+func TestLongPasteReplacesTheSelection(t *testing.T) {
+	w, _ := ticketWindow(t)
+	clip := fyne.CurrentApp().Clipboard()
+	clip.SetContent(strings.Repeat("a line of a log\n", 4000))
+	w.page.focusState()
+	w.page.state.entry.TypedShortcut(&fyne.ShortcutSelectAll{})
+	w.page.state.entry.TypedShortcut(&fyne.ShortcutPaste{Clipboard: clip})
+	if s := w.page.doc.State(); s.Text != "" || len(s.Attachments) != 1 {
+		t.Errorf("got %q and %d attachments, want the paste alone", s.Text, len(s.Attachments))
+	}
+}
+
 func TestFailureIsACardWithAWayOut(t *testing.T) {
 	d, e, m, _ := testDeps()
 	d.FirstRun = true
@@ -317,7 +365,7 @@ func TestNoModelOffersTwo(t *testing.T) {
 
 func TestHintsGoForGood(t *testing.T) {
 	d, e, m, b := testDeps()
-	etude(&d, e, m, b)
+	practiceModel(&d, e, m, b)
 	d.FirstRun = true
 	var saved Settings
 	d.Save = func(s Settings) { saved = s }
@@ -340,7 +388,7 @@ func TestHintsGoForGood(t *testing.T) {
 
 func TestPracticeShowsEverywhere(t *testing.T) {
 	d, e, m, b := testDeps()
-	etude(&d, e, m, b)
+	practiceModel(&d, e, m, b)
 	d.FirstRun = true
 	w := testWindow(t, d, 1178, 730)
 	settle(w.page)

@@ -18,20 +18,28 @@ import (
 
 var pictures = flag.String("pictures", "", "folder to draw every screen into, light and dark, at 2x")
 
+// draw saves what a window shows into the folder of -pictures.
 func draw(t *testing.T, w *Window, name string) {
+	t.Helper()
+	drawInto(t, w, *pictures, name)
+}
+
+// drawInto saves what a window shows, at 2x.
+func drawInto(t *testing.T, w *Window, folder, name string) {
 	t.Helper()
 	if c, ok := w.win.Canvas().(interface{ SetScale(float32) }); ok {
 		c.SetScale(2)
 	}
-	if err := os.MkdirAll(*pictures, 0o755); err != nil {
+	if err := os.MkdirAll(folder, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	f, err := os.Create(filepath.Join(*pictures, name+".png"))
+	f, err := os.Create(filepath.Join(folder, name+".png"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if err := png.Encode(f, w.win.Canvas().Capture()); err != nil {
+	encoder := png.Encoder{CompressionLevel: png.BestCompression}
+	if err := encoder.Encode(f, w.win.Canvas().Capture()); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -47,7 +55,7 @@ type screen struct {
 
 var screens = []screen{
 	{name: "main", w: 1178, h: 730},
-	{name: "first-run", w: 1178, h: 730, deps: etude},
+	{name: "first-run", w: 1178, h: 730, deps: practiceModel},
 	{name: "empty", w: 1178, h: 730, deps: func(d *Deps, _ *scripted, _ *shelf, _ *switchboard) { d.FirstRun = false }, then: focusEditor},
 	{name: "loading", w: 1178, h: 730, deps: loadingModel},
 	{name: "toolong", w: 1178, h: 730, deps: tooLongLog, then: pasteLog},
@@ -71,7 +79,13 @@ var screens = []screen{
 func (s screen) open(t *testing.T, a Appearance) *Window {
 	t.Helper()
 	d, e, m, b := testDeps()
-	d.Settings.Appearance, d.FirstRun = a, true
+	d.FirstRun = true
+	return s.openWith(t, d, e, m, b, a)
+}
+
+func (s screen) openWith(t *testing.T, d Deps, e *scripted, m *shelf, b *switchboard, a Appearance) *Window {
+	t.Helper()
+	d.Settings.Appearance = a
 	if s.deps != nil {
 		s.deps(&d, e, m, b)
 	}
@@ -111,7 +125,7 @@ func TestPictures(t *testing.T) {
 	}
 }
 
-func etude(d *Deps, e *scripted, m *shelf, b *switchboard) {
+func practiceModel(d *Deps, e *scripted, m *shelf, b *switchboard) {
 	info := engine.ModelInfo{Name: "etude", Layout: "mixed 4-bit", Device: "CPU", Limit: 16384, Practice: true}
 	m.state = ModelState{Phase: PhaseReady, ID: "etude", Info: info}
 	e.info = info
@@ -197,4 +211,11 @@ func otherScripts(_ *testing.T, w *Window) {
 	p.doc.SetName(first.Key, first.Options[1].Key, "a_very_long_option_name_that_does_not_fit")
 	p.doc.SetDescription(first.Key, first.Options[1].Key, "👩‍👩‍👧 families, 🇫🇮 flags and a description that goes on and on past the bar")
 	p.doc.SetText("Hyvää päivää! Ολα καλά; Привет 👋\nשלום עולם\n")
+}
+
+func openSamples(_ *testing.T, w *Window) { test.Tap(w.page.toolbar.samples) }
+
+func openReadsSettled(_ *testing.T, w *Window) {
+	w.page.openReads()
+	during(300 * time.Millisecond)
 }

@@ -291,7 +291,7 @@ func (it *menuItem) arrange(size fyne.Size) {
 	putIcon(it.tick, dp(16), top+h/2)
 	right := size.Width - dp(10)
 	if it.detail.full != "" {
-		right -= it.detail.placeRight(right, top, size.Width/2, h) + dp(16)
+		right -= it.detail.placeRight(right, top, max(size.Width/2, right-it.indent()-it.text.width()-dp(16)), h) + dp(16)
 	}
 	it.text.place(it.indent(), top, right-it.indent()+1, h)
 }

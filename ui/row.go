@@ -176,6 +176,7 @@ func (r *row) paint() {
 	}
 	gripShown := (r.hovered || r.lifted || r.owner.editing(r)) && r.kind != engine.Noul && r.broken == ""
 	show(r.grip, gripShown)
+	r.grip.paint()
 	show(r.alert.Image, r.broken != "")
 	show(r.name, r.kind == engine.Choice)
 	show(r.level.Text, r.kind != engine.Choice)

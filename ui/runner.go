@@ -146,6 +146,8 @@ func (p *page) answered(q question, response *engine.Response, err error) {
 	p.graced = false
 	switch {
 	case errors.Is(err, context.Canceled):
+	case needed(err) > 0 && p.doc.Revision() == q.revision:
+		p.counter.last = tokenCount{tokens: needed(err)} // the meter and its notice tell the rest
 	case err != nil:
 		p.failure = err
 	default:

@@ -37,7 +37,7 @@ var sentences = map[engine.Reason]told{
 	engine.Loading:      {"The model is still opening", []way{wayAgain}},
 	engine.Busy:         {"Too many decisions are waiting", []way{wayAgain}},
 	engine.ShuttingDown: {"Clefbar is closing", nil},
-	engine.Device:       {"The processor for decisions stopped working", []way{wayRestart, wayEtude}},
+	engine.Device:       {"The engine stopped", []way{wayRestart, wayEtude}},
 	engine.Unreachable:  {"The server does not answer", []way{wayAgain, wayModel}},
 }
 
@@ -126,6 +126,31 @@ func (p *page) noModelNotice() notice {
 	}
 	if a, ok := p.wayOut(wayEtude); ok {
 		n.actions = append(n.actions, a)
+	}
+	return n
+}
+
+// cutNotice reminds that the model does not read everything, and takes it back.
+func (p *page) cutNotice(model ModelState) notice {
+	over := p.counter.last.tokens - model.Info.Limit
+	return notice{
+		title:   "The end of the state is cut",
+		body:    fmt.Sprintf("%s does not read the last %s tokens. The text itself is untouched.", model.title(), thousands(over)),
+		actions: []noticeAction{{text: "Do not cut", run: func() { p.doc.SetTruncate(false) }}},
+	}
+}
+
+// controlNotice marks text that the model would take for its own marks.
+func (p *page) controlNotice() notice {
+	c := p.counter.last.control[0]
+	n := notice{
+		title: "Control token in the text",
+		body:  fmt.Sprintf("Someone’s text contains %s, a mark that the model treats as its own.", c.Token),
+		actions: []noticeAction{
+			{text: "Read it as plain text", run: func() { p.doc.SetLiteral(true) }},
+			{text: "See what the model reads", run: p.openReads},
+			{text: "Leave it", run: func() { p.controlLeft = true; p.refresh() }},
+		},
 	}
 	return n
 }

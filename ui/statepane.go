@@ -267,7 +267,7 @@ func placeMiddleAt(o fyne.CanvasObject, x, y, height float32) float32 {
 // textHeight is how high the editor is with its text wrapped at a width.
 func (e *stateEntry) textHeight(width float32) float32 {
 	lines := len(wrapWords(e.Text, width-dp(16), dp(15)))
-	return float32(lines)*dp(22) + dp(16)
+	return float32(lines)*dp(22.2) + dp(22)
 }
 
 // structured shows a state that is no text: as JSON, kept as written.
