@@ -2,16 +2,11 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"math"
 	"os"
-	"reflect"
-	"strings"
+	"slices"
 
-	"clefbar/app/probes"
-	"clefbar/engine"
-	"clefbar/models"
+	"clefbar/engine/probe"
 
 	"github.com/spf13/cobra"
 )
@@ -20,6 +15,7 @@ import (
 type doctorFlags struct {
 	metal           bool
 	record, against string
+	tolerance       float64
 }
 
 func newDoctor(c *common) *cobra.Command {
@@ -29,7 +25,7 @@ func newDoctor(c *common) *cobra.Command {
 		Short: "Check a model's files and its answers",
 		Long: "Doctor checks files, headers, shapes, the head, the tokenizer and hashes, then asks built-in questions and compares\n" +
 			"the answers with stored reference probabilities. Where there is no reference yet, --record keeps the answers of one\n" +
-			"machine and --against holds another one, or another precision, to them.",
+			"machine and --against holds another one, another precision or another conversion to them.",
 		Example: "  clefbar doctor\n  clefbar doctor clef-flash-4bit --record here.json",
 		Args:    atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -45,36 +41,66 @@ func newDoctor(c *common) *cobra.Command {
 	cmd.Flags().BoolVar(&f.metal, "metal", false, "compute on the GPU (the same as --device metal)")
 	cmd.Flags().StringVar(&f.record, "record", "", "write the answers to this file")
 	cmd.Flags().StringVar(&f.against, "against", "", "compare with a file that --record wrote")
+	cmd.Flags().Float64Var(&f.tolerance, "tolerance", 0.04, "largest difference from --against that is still right")
 	return cmd
 }
 
-// check is one thing that was looked at.
+// check is one thing that was looked at, or could not be because an earlier one failed.
 type check struct {
-	Name   string `json:"name"`
-	OK     bool   `json:"ok"`
-	Detail string `json:"detail"`
+	Name    string `json:"name"`
+	OK      bool   `json:"ok"`
+	Skipped bool   `json:"skipped,omitempty"`
+	Detail  string `json:"detail"`
 }
 
 // diagnosis is the result of doctor.
 type diagnosis struct {
-	Model     string  `json:"model"`
-	Checks    []check `json:"checks"`
-	Reference string  `json:"reference"`
-	Largest   float64 `json:"largest_difference"`
-	OK        bool    `json:"ok"`
+	Model     string         `json:"model"`
+	Path      string         `json:"path,omitempty"`
+	Machine   machineFacts   `json:"machine"`
+	Checks    []check        `json:"checks"`
+	Probes    []probe.Result `json:"probes"`
+	Reference string         `json:"reference"`          // where the worst compared numbers come from; "" if none were
+	Largest   float64        `json:"largest_difference"` // of the probabilities that were compared
+	OK        bool           `json:"ok"`
+
+	answers probe.Answers // nil when it did not come so far
+	model   probe.Model
+	code    int // exit code, when not OK
 }
 
+func newDiagnosis(key string) *diagnosis {
+	d := &diagnosis{OK: true, Model: key, Machine: thisMachine(), Checks: []check{}, Probes: []probe.Result{}, code: exitFailed}
+	if key != etudeKey {
+		d.Path = key
+	}
+	return d
+}
+
+// note adds a check: a failed one with err, else a good one.
 func (d *diagnosis) note(name string, err error, format string, args ...any) bool {
 	detail := fmt.Sprintf(format, args...)
 	if err != nil {
 		detail = err.Error()
 	}
-	d.Checks = append(d.Checks, check{name, err == nil, detail})
+	d.Checks = append(d.Checks, check{Name: name, OK: err == nil, Detail: detail})
 	d.OK = d.OK && err == nil
 	return err == nil
 }
 
+// failure returns the first check that failed.
+func (d *diagnosis) failure() (check, bool) {
+	i := slices.IndexFunc(d.Checks, func(c check) bool { return !c.OK && !c.Skipped })
+	if i < 0 {
+		return check{}, false
+	}
+	return d.Checks[i], true
+}
+
 func (c *common) doctor(ctx context.Context, f doctorFlags) error {
+	if f.tolerance < 0 || f.tolerance > 1 {
+		return usage("--tolerance is a difference of probabilities, from 0 to 1")
+	}
 	l, err := c.library()
 	if err != nil {
 		return err
@@ -86,16 +112,18 @@ func (c *common) doctor(ctx context.Context, f doctorFlags) error {
 	if isURL(key) {
 		return usage("doctor looks at models of this machine, not at %s", key)
 	}
-	d := &diagnosis{OK: true, Model: key}
-	record, err := c.examine(ctx, l, key, d)
-	if err == nil && record != nil {
-		err = d.judge(record, key, f.against)
-	}
-	if err == nil && record != nil && f.record != "" {
-		err = writeRecord(f.record, record)
-	}
+	extra, err := f.reference()
 	if err != nil {
 		return err
+	}
+	d := newDiagnosis(key)
+	if err := c.examine(ctx, l, d, key, extra); err != nil {
+		return err
+	}
+	if f.record != "" && d.answers != nil {
+		if err := writeRecording(f.record, d); err != nil {
+			return err
+		}
 	}
 	if c.json {
 		err = printJSON(d)
@@ -103,180 +131,81 @@ func (c *common) doctor(ctx context.Context, f doctorFlags) error {
 		printDiagnosis(d)
 	}
 	if err == nil && !d.OK {
-		return exitError(d.code())
+		return exitError(d.code)
 	}
 	return err
 }
 
-// code is the exit code of a diagnosis that found something: the model's files, or
-// its answers.
-func (d *diagnosis) code() int {
-	for _, c := range d.Checks {
-		if !c.OK && (c.Name == "files" || c.Name == "tokenizer" || c.Name == "hashes") {
-			return exitModel
-		}
+// reference reads the file of --against.
+func (f doctorFlags) reference() ([]probe.Reference, error) {
+	if f.against == "" {
+		return nil, nil
 	}
-	return exitFailed
+	file, err := os.Open(f.against)
+	if err != nil {
+		return nil, usage("--against: %v", err)
+	}
+	defer file.Close()
+	r, err := probe.Read(file)
+	if err != nil {
+		return nil, usage("--against %s: %v", f.against, err)
+	}
+	return []probe.Reference{r.Reference(f.against, f.tolerance)}, nil
 }
 
-// examine looks at everything that needs no reference, and returns the answers. It
-// returns no record when it cannot come so far.
-func (c *common) examine(ctx context.Context, l *library, key string, d *diagnosis) (*probes.Record, error) {
-	folder, err := openFiles(key)
-	if !d.note("files", err, "%s", describeFolder(folder)) {
-		return nil, nil
+func writeRecording(name string, d *diagnosis) error {
+	file, err := os.Create(name)
+	if err != nil {
+		return fmt.Errorf("write the answers: %w", err)
 	}
-	d.Model = folder.Name
-	err = checkTokenizer(folder)
-	name, size := folder.Name, sizeOf(folder.Config)
-	record := &probes.Record{Model: name, Answers: probes.Answers{}}
-	layout := folder.Layout
-	d.Reference = size + " " + layout
-	_ = folder.Close() // it was only looked at
-	if !d.note("tokenizer", err, "texts come back as they were") {
-		return nil, nil
+	defer file.Close()
+	if err := probe.Write(file, d.model, d.answers); err != nil {
+		return fmt.Errorf("write the answers to %s: %w", name, err)
 	}
-	var detail string
-	record.Weights, detail, err = c.hashes(ctx, key)
-	if !d.note("hashes", err, "%s", detail) {
-		return nil, ctx.Err()
+	return file.Close()
+}
+
+// examine fills the diagnosis. An error is about the examination itself: it was interrupted.
+func (c *common) examine(ctx context.Context, l *library, d *diagnosis, key string, extra []probe.Reference) error {
+	if !l.checkFiles(ctx, d, key, c.hashProgress()) {
+		return ctx.Err()
 	}
 	m, err := l.Open(ctx, key, c.openProgress())
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
 	if err != nil {
 		d.note("opens", err, "")
-		return nil, ctx.Err()
+		return nil
 	}
 	defer m.Close()
 	info := m.Info()
-	record.Precision, record.Device = info.Precision, info.Device
-	d.note("opens", nil, "%s, %s, %d tokens", info.Device, info.Precision, info.Limit)
-	err = askProbes(ctx, m, record)
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
-	if !d.note("answers", err, "%d probes, each twice with the same numbers", len(record.Answers)) {
-		return nil, nil
-	}
-	return record, nil
-}
-
-// askProbes asks every probe twice: numbers have to be finite, to sum to one, and to
-// come back exactly.
-func askProbes(ctx context.Context, m engine.Decider, record *probes.Record) error {
-	all, err := probes.All()
-	if err != nil {
-		return err
-	}
-	for _, p := range all {
-		first, err := m.Decide(ctx, p.Request)
-		if err != nil {
-			return fmt.Errorf("probe %s: %w", p.ID, err)
-		}
-		second, err := m.Decide(ctx, p.Request)
-		if err != nil {
-			return fmt.Errorf("probe %s: %w", p.ID, err)
-		}
-		got := probes.Of(first)
-		if !reflect.DeepEqual(got, probes.Of(second)) {
-			return fmt.Errorf("probe %s: two runs gave different numbers", p.ID)
-		}
-		for question, options := range got {
-			sum := 0.0
-			for _, p := range options {
-				sum += p
-			}
-			if math.IsNaN(sum) || math.Abs(sum-1) > 1e-9 {
-				return fmt.Errorf("probe %s, question %s: the probabilities sum to %v", p.ID, question, sum)
-			}
-		}
-		record.Answers[p.ID] = got
-	}
-	return nil
-}
-
-// judge holds the answers to a reference: the given record, Etude's own, or published
-// numbers.
-func (d *diagnosis) judge(record *probes.Record, key, against string) error {
-	ref, ok, err := findReference(record, key, against, d.Reference)
-	if err != nil {
-		return err
-	}
-	if !ok {
-		d.Reference = ""
-		d.note("reference", nil, "no reference yet for this model: --record keeps these answers as one")
-		return nil
-	}
-	d.Reference = ref.Source
-	worst := probes.Compare(record.Answers, ref.Answers)
-	d.Largest = worst.Size()
-	switch {
-	case worst.Compared == 0 || worst.Missing > 0:
-		err = fmt.Errorf("the reference speaks of %d probabilities that were not asked", worst.Missing)
-	case worst.Size() > ref.Tolerance:
-		err = fmt.Errorf("%s, %s, %s: got %.6f, want %.6f within %g (%s)", worst.Probe, worst.Question, worst.Option, worst.Got, worst.Want, ref.Tolerance, ref.Source)
-	}
-	d.note("reference", err, "%d probabilities within %g of %s; the largest difference is %.6f (%s, %s, %s)",
-		worst.Compared, ref.Tolerance, ref.Source, worst.Size(), worst.Probe, worst.Question, worst.Option)
-	return nil
-}
-
-func findReference(record *probes.Record, key, against, published string) (probes.Reference, bool, error) {
-	tolerance := probes.ExactTolerance
-	if record.Precision != "f32" {
-		tolerance = probes.RoundedTolerance
-	}
-	switch {
-	case against != "":
-		data, err := os.ReadFile(against)
-		if err != nil {
-			return probes.Reference{}, false, usage("--against: %v", err)
-		}
-		r, err := probes.Parse(data)
-		if err != nil {
-			return probes.Reference{}, false, usage("--against %s: %v", against, err)
-		}
-		if r.Precision != record.Precision {
-			tolerance = probes.RoundedTolerance
-		}
-		source := fmt.Sprintf("%s of %s (%s, %s)", against, r.Model, r.Device, r.Precision)
-		return probes.Reference{Source: source, Tolerance: tolerance, Answers: r.Answers}, true, nil
-	case key == etudeKey:
-		r, err := probes.Etude()
-		if err != nil {
-			return probes.Reference{}, false, err
-		}
-		if r.Weights != record.Weights {
-			return probes.Reference{}, false, errors.New("the record of Etude's answers is of other weights: this build is not whole")
-		}
-		return probes.Reference{Source: "Etude's own record", Tolerance: tolerance, Answers: r.Answers}, true, nil
-	}
-	size, layout, _ := strings.Cut(published, " ")
-	r, ok := probes.Published(size, layout)
-	return r, ok, nil
-}
-
-// sizeOf names the published size that a backbone has, "" for another one.
-func sizeOf(c *models.Config) string {
-	switch c.Hidden {
-	case 4096:
-		return "9b"
-	case 5120:
-		return "27b"
-	}
-	return ""
+	d.note("opens", nil, "%s, %s, requests of up to %d tokens", info.Device, info.Precision, info.Limit)
+	d.model.Precision, d.model.Device = info.Precision, info.Device
+	d.ask(ctx, m, extra, func(p probe.Probe) { c.progress("clefbar: asking %s", p.ID) })
+	return ctx.Err()
 }
 
 func printDiagnosis(d *diagnosis) {
 	for _, c := range d.Checks {
 		mark := "ok  "
-		if !c.OK {
+		switch {
+		case c.Skipped:
+			mark = "–   "
+		case !c.OK:
 			mark = bold("FAIL")
 		}
 		fmt.Printf("%s  %-10s %s\n", mark, c.Name, clean(c.Detail))
 	}
-	verdict := "all of it holds"
-	if !d.OK {
-		verdict = "something is wrong"
+	for _, p := range d.Probes {
+		mark, detail := "ok  ", "no reference yet: --record keeps this answer as one"
+		if p.Source != "" {
+			detail = fmt.Sprintf("largest difference %.6f (%s), at most %g; %s", p.Largest, p.Where, p.Tolerance, p.Source)
+		}
+		if !p.OK {
+			mark = bold("FAIL")
+		}
+		fmt.Printf("%s    %-8s %s\n", mark, p.Probe, clean(detail))
 	}
-	fmt.Printf("\n%s: %s\n", clean(d.Model), verdict)
+	fmt.Printf("\n%s\n%s: %s\n", clean(d.Machine.String()), clean(d.Model), d.sentence())
 }

@@ -55,7 +55,10 @@ func (c *common) open(ctx context.Context, fromRequest string) (worker.Model, er
 }
 
 // openProgress draws how far opening has come, on a terminal.
-func (c *common) openProgress() func(done, total int64) {
+func (c *common) openProgress() func(done, total int64) { return c.percent("opening") }
+
+// percent draws how far something long has come, on a terminal.
+func (c *common) percent(doing string) func(done, total int64) {
 	if c.quiet || !isatty.IsTerminal(os.Stderr.Fd()) {
 		return func(int64, int64) {}
 	}
@@ -63,7 +66,7 @@ func (c *common) openProgress() func(done, total int64) {
 		if total <= 0 {
 			return
 		}
-		fmt.Fprintf(os.Stderr, "\r\x1b[Kopening %d %%", 100*done/total)
+		fmt.Fprintf(os.Stderr, "\r\x1b[K%s %d %%", doing, 100*done/total)
 		if done >= total {
 			fmt.Fprint(os.Stderr, "\r\x1b[K")
 		}

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"flag"
 	"io/fs"
-	"math"
 	"os"
 	"slices"
 	"strings"
@@ -99,19 +98,5 @@ func record(t *testing.T, ref Reference) {
 	}
 	if err := os.WriteFile("references.json", out.Bytes(), 0o644); err != nil {
 		t.Fatal(err)
-	}
-}
-
-func TestAnswersAreDistributions(t *testing.T) {
-	for id, questions := range ask(t, "auto") {
-		for q, options := range questions {
-			sum := 0.0
-			for _, p := range options {
-				sum += p
-			}
-			if math.Abs(sum-1) > 1e-6 {
-				t.Errorf("%s, %s: sums to %g", id, q, sum)
-			}
-		}
 	}
 }

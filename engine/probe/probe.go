@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"reflect"
 
 	"clefbar/engine"
 )
@@ -48,11 +49,13 @@ func Probes() []Probe {
 // the request and by name here.
 type Answers map[string]map[string]map[string]float64
 
-// Ask runs the probes one after the other. tell, which may be nil, hears the probe that is asked next. A model that fails
-// a probe fails them all: the error names the probe and wraps the model's.
+// Ask runs the probes one after the other, and at the end the first one again. tell, which may be nil, hears the probe
+// that is asked next. The first probe that fails ends it: by the model's own error, which is wrapped, by probabilities that
+// are none, or by other numbers the second time.
 func Ask(ctx context.Context, d engine.Decider, tell func(Probe)) (Answers, error) {
 	all := Answers{}
-	for _, p := range Probes() {
+	probes := Probes()
+	for i, p := range append(probes, probes[0]) {
 		if tell != nil {
 			tell(p)
 		}
@@ -60,13 +63,33 @@ func Ask(ctx context.Context, d engine.Decider, tell func(Probe)) (Answers, erro
 		if err != nil {
 			return nil, fmt.Errorf("probe %s: %w", p.ID, err)
 		}
-		of := map[string]map[string]float64{}
-		for _, a := range resp.Answers {
-			of[a.ID] = probabilities(a)
+		got, err := distributions(resp)
+		if err != nil {
+			return nil, fmt.Errorf("probe %s, %w", p.ID, err)
 		}
-		all[p.ID] = of
+		if i == len(probes) && !reflect.DeepEqual(got, all[p.ID]) {
+			return nil, fmt.Errorf("probe %s: two runs gave different numbers", p.ID)
+		}
+		all[p.ID] = got
 	}
 	return all, nil
+}
+
+// distributions reads the answers of a response. Each has to be a distribution.
+func distributions(resp *engine.Response) (map[string]map[string]float64, error) {
+	of := map[string]map[string]float64{}
+	for _, a := range resp.Answers {
+		p := probabilities(a)
+		sum := 0.0
+		for _, x := range p {
+			sum += x
+		}
+		if math.IsNaN(sum) || math.Abs(sum-1) > 1e-5 {
+			return nil, fmt.Errorf("question %s: the probabilities sum to %v", a.ID, sum)
+		}
+		of[a.ID] = p
+	}
+	return of, nil
 }
 
 // probabilities are the model's own, before any fitted temperature.
@@ -84,12 +107,12 @@ func probabilities(a engine.Answer) map[string]float64 {
 
 // Result is what comparing one probe found.
 type Result struct {
-	Probe     string
-	Source    string  // where the reference comes from; "" when there is none yet
-	Largest   float64 // largest difference of a probability
-	Where     string  // "question, option" of it
-	Tolerance float64
-	OK        bool // no difference is over Tolerance, or there is no reference
+	Probe     string  `json:"probe"`
+	Source    string  `json:"reference"`          // where the reference comes from; "" when there is none yet
+	Largest   float64 `json:"largest_difference"` // of a probability
+	Where     string  `json:"where,omitempty"`    // "question, option" of it
+	Tolerance float64 `json:"tolerance,omitempty"`
+	OK        bool    `json:"ok"` // no difference is over Tolerance, or there is no reference
 }
 
 // Compare holds answers against references, a result for each probe and reference that knows it. A probe that none

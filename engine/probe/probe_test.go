@@ -107,20 +107,54 @@ func TestRecording(t *testing.T) {
 	}
 }
 
-// failing is a decider that breaks on its second request.
-type failing struct{ n int }
+// wrong is a decider that does something wrong in its n-th answer.
+type wrong struct {
+	n, at int
+	what  func(*engine.Response) error
+}
 
-func (f *failing) Decide(context.Context, *engine.Request) (*engine.Response, error) {
-	if f.n++; f.n == 2 {
-		return nil, &engine.Error{Reason: engine.Device, Message: "no number"}
+func (w *wrong) Decide(_ context.Context, r *engine.Request) (*engine.Response, error) {
+	resp := &engine.Response{}
+	for _, q := range r.Questions {
+		a := engine.Answer{ID: q.ID}
+		for _, o := range q.Options {
+			a.Options, a.Raw = append(a.Options, o.Name), append(a.Raw, 1/float64(len(q.Options)))
+		}
+		resp.Answers = append(resp.Answers, a)
 	}
-	return &engine.Response{}, nil
+	if w.n++; w.n == w.at {
+		return resp, w.what(resp)
+	}
+	return resp, nil
 }
 
 func TestAskStopsAtAFailure(t *testing.T) {
-	f := &failing{}
-	_, err := Ask(context.Background(), f, nil)
-	if e, ok := errors.AsType[*engine.Error](err); !ok || e.Reason != engine.Device || !strings.Contains(err.Error(), Probes()[1].ID) || f.n != 2 {
-		t.Errorf("got %v after %d requests", err, f.n)
+	probes := Probes()
+	device := &engine.Error{Reason: engine.Device, Message: "no number"}
+	tests := []struct {
+		name string
+		w    wrong
+		want string
+	}{
+		{"fails", wrong{at: 2, what: func(*engine.Response) error { return device }}, probes[1].ID + ": no number"},
+		{"not a distribution", wrong{at: 3, what: func(r *engine.Response) error { r.Answers[0].Raw[0] += 0.1; return nil }}, "sum to"},
+		{"not a number", wrong{at: 1, what: func(r *engine.Response) error { r.Answers[0].Raw[0] = math.NaN(); return nil }}, "sum to NaN"},
+		{"other numbers", wrong{at: len(probes) + 1, what: func(r *engine.Response) error {
+			r.Answers[0].Raw[0] += 1e-9
+			return nil
+		}}, "two runs"},
+		{"right", wrong{}, ""},
+	}
+	for _, tt := range tests {
+		_, err := Ask(context.Background(), &tt.w, nil)
+		if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+			t.Errorf("%s: got %v, want %q", tt.name, err, tt.want)
+		}
+		if at := tt.w.at; at > 0 && tt.w.n != at {
+			t.Errorf("%s: %d requests, want %d", tt.name, tt.w.n, at)
+		}
+		if tt.name == "fails" && !errors.Is(err, error(device)) {
+			t.Errorf("the reason is lost: %v", err)
+		}
 	}
 }

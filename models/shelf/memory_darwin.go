@@ -8,3 +8,9 @@ func Available() (int64, error) {
 	n, err := unix.SysctlUint64("hw.memsize")
 	return int64(n / 4 * 3), err
 }
+
+// Total is the machine's memory.
+func Total() (int64, error) {
+	n, err := unix.SysctlUint64("hw.memsize")
+	return int64(n), err
+}

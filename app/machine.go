@@ -1,0 +1,53 @@
+package main
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"clefbar/engine/bench"
+	"clefbar/models/hub"
+	"clefbar/models/shelf"
+)
+
+// machineFacts are what a person is asked for when something does not work. Bytes are 0 where the system does not tell.
+type machineFacts struct {
+	bench.Machine
+	Memory    int64  `json:"memory_bytes"`
+	Available int64  `json:"available_bytes"`
+	Cache     string `json:"cache"`
+	Free      int64  `json:"cache_free_bytes"`
+}
+
+func thisMachine() machineFacts {
+	m := machineFacts{Machine: bench.ThisMachine(), Cache: hub.DefaultCache().Dir}
+	m.Memory, _ = shelf.Total()
+	m.Available, _ = shelf.Available()
+	m.Free, _ = hub.DefaultCache().Free()
+	return m
+}
+
+// makers are the parts of a processor's name that say nothing.
+var makers = regexp.MustCompile(`\((R|TM|r|tm)\)|\b(Apple|CPU|Processor|processor)\b|@.*$`)
+
+// processor is the short name of the machine's processor: "M2 Max".
+func (m machineFacts) processor() string {
+	name := strings.Join(strings.Fields(makers.ReplaceAllString(m.Processor, " ")), " ")
+	if name == "" {
+		name = m.System
+	}
+	return name
+}
+
+// short names the machine in one line: "M2 Max, 32 GB".
+func (m machineFacts) short() string {
+	if m.Memory <= 0 {
+		return m.processor()
+	}
+	return fmt.Sprintf("%s, %d GB", m.processor(), (m.Memory+1<<29)>>30)
+}
+
+func (m machineFacts) String() string {
+	return fmt.Sprintf("%s, %d processors, %s, %s of memory, %s available; %s free for models in %s",
+		m.processor(), m.Processors, m.System, size(m.Memory), size(m.Available), size(m.Free), m.Cache)
+}
