@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net"
 	"os"
@@ -68,10 +69,13 @@ func (e *appEndpoint) apply() {
 	var key string
 	var err error
 	if on {
-		if key, err = endpoint.Keys().Load(); err != nil {
-			key, err = "", nil // no key is stored: everybody on this machine is answered
+		// No key is stored: everybody on this machine is answered. A key that cannot be read is no such permission.
+		if key, err = endpoint.Keys().Load(); errors.Is(err, endpoint.ErrNoKey) {
+			key, err = "", nil
 		}
-		service, err = endpoint.Start(net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), e.server(key))
+		if err == nil {
+			service, err = endpoint.Start(net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), e.server(key))
+		}
 	}
 	e.mu.Lock()
 	e.service, e.state.Err, e.state.Key = service, err, key != ""
