@@ -10,6 +10,7 @@ import (
 // typed into one field within a moment are one step.
 func (c *Case) commit(t tag, next *snapshot) {
 	next.view = nil
+	c.now.view = nil // 200 steps must not hold 200 copies of a long state
 	moment := c.clock()
 	run := t.field != Field{} && t == c.tag && moment.Sub(c.tagged) < typingRun && len(c.past) > 0 && len(c.future) == 0
 	if !run {
@@ -57,6 +58,7 @@ func (c *Case) step(from, to *[]*snapshot) bool {
 	if last < 0 {
 		return false
 	}
+	c.now.view = nil
 	*to = append(*to, c.now)
 	c.now = (*from)[last]
 	*from = (*from)[:last]

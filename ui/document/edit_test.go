@@ -1,6 +1,8 @@
 package document
 
 import (
+	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -266,6 +268,31 @@ func TestAttachmentsAreReadAfterTheText(t *testing.T) {
 	c.Inline(k)
 	if st := c.State(); st.Text != "Which part fails?\n\nshort" || len(st.Attachments) != 0 {
 		t.Errorf("got %+v", st)
+	}
+}
+
+func TestUndoHoldsALongTextOnce(t *testing.T) {
+	c := mustCase(t, kitchen)
+	c.Attach("", strings.Repeat("a long log line\n", 1<<16)) // 1 MB
+	held := func() uint64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	before := held()
+	for i := range 100 {
+		c.SetText(fmt.Sprint("edit ", i))
+		c.SetTitle(fmt.Sprint("title ", i))
+		if _, p := c.Request(); len(p) > 0 {
+			t.Fatal(p)
+		}
+	}
+	if grown := int64(held()) - int64(before); grown > 8<<20 {
+		t.Errorf("100 edits hold %d MB more", grown>>20)
+	}
+	if !c.CanUndo() {
+		t.Error("nothing to undo")
 	}
 }
 
