@@ -34,9 +34,13 @@ func program(t testing.TB, args ...string) *exec.Cmd {
 	if settings == "" {
 		settings = filepath.Join(t.TempDir(), "settings.json")
 	}
+	cache := os.Getenv("CLEFBAR_CACHE_FOR_TEST") // likewise
+	if cache == "" {
+		cache = t.TempDir()
+	}
 	cmd := exec.CommandContext(t.Context(), os.Args[0], args...)
 	cmd.Env = append(os.Environ(), "CLEFBAR_TEST_MAIN=1", "CLEFBAR_SETTINGS="+settings,
-		"HF_HUB_CACHE="+t.TempDir(), "CLEFBAR_KEY=", "CLEFBAR_ORIGINS=", "LANG=C.UTF-8")
+		"HF_HUB_CACHE="+cache, "CLEFBAR_KEY=", "CLEFBAR_ORIGINS=", "LANG=C.UTF-8")
 	cmd.Dir = t.TempDir()
 	return cmd
 }

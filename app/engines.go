@@ -46,6 +46,9 @@ func (l *library) openLocal(ctx context.Context, key string, progress func(done,
 		return nil, err
 	}
 	opt.Temperature = l.set.Temperatures[key].T
+	if info, known := l.Info(key); known {
+		opt.Name = info.Name // a folder of the Hub's cache is named by its commit
+	}
 	if key == etudeKey {
 		return local.OpenFS(ctx, etudeFiles(), etudeKey, opt)
 	}

@@ -49,6 +49,7 @@ type Options struct {
 	Precision    string  // "" or "auto": the device's choice
 	Uncalibrated bool    // ignore every temperature
 	Temperature  float64 // a fitted one, in place of the card's; 0 keeps that
+	Name         string  // what responses call the model; "" means as its card or folder does
 	Limit        int     // most tokens of a request; 0: DefaultLimit, or what the model takes if that is less
 	// Progress is told how many bytes of the weights have been taken in.
 	Progress func(done, total int64)
@@ -99,6 +100,7 @@ func OpenFS(ctx context.Context, fsys fs.FS, name string, o Options) (*Model, er
 }
 
 func open(ctx context.Context, f *models.Folder, path string, began time.Time, o Options) (*Model, error) {
+	f.Name = cmp.Or(o.Name, f.Name)
 	m := &Model{folder: f, jobs: make(chan *job), closing: make(chan struct{}), ended: make(chan struct{})}
 	if err := m.start(ctx, path, o); err != nil {
 		close(m.ended)
