@@ -128,19 +128,17 @@ func (b *Backend) look(l look) {
 			params: words(uint32(l.q.Rows()), uint32(l.k.Rows()), uint32(l.past), uint32(l.heads*l.groupSize), uint32(l.groupSize),
 				uint32(l.q.cols), uint32(l.k.cols), uint32(l.dst.cols), uint32(from), floatBits(scale)),
 			args: args, groups: [3]uint32{uint32(to - from), uint32(l.heads), 1}, group: [3]uint32{128, 1, 1},
-			work: Work{Multiplies: whole.Multiplies * part, Bytes: whole.Bytes * part},
+			work: whole.part(part),
 		})
 	}
 }
 
-// work counts the causal half only.
+// work counts the causal half only, in whole blocks of keys.
 func (l look) work() Work {
 	pairs := float64(l.q.Rows()) * float64(l.k.Rows())
 	if l.limit == limitCausal {
-		pairs = float64(l.q.Rows()) * (float64(l.past) + float64(l.q.Rows()+1)/2)
+		pairs = float64(l.q.Rows()) * (float64(l.past) + float64(l.q.Rows()+queryRows)/2)
 	}
-	return Work{
-		Multiplies: 2 * pairs * float64(l.q.cols),
-		Bytes:      2*l.q.bytes(inFull) + 2*l.k.bytes(inFull),
-	}
+	n := 2 * pairs * float64(l.q.cols)
+	return Work{Multiplies: n, Attention: n, Bytes: 2*l.q.bytes(inFull) + 2*l.k.bytes(inFull)}
 }

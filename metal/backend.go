@@ -43,6 +43,7 @@ type Backend struct {
 	table   *Table
 	budget  float64
 	wide    bool // Work is bfloat: a run has left the range of half
+	dry     bool // nothing runs: memory is not touched
 	unmixed bool // matrix products need operands of one type
 	status  gpu.Memory
 
@@ -94,6 +95,17 @@ func (b *Backend) Info() backend.Info {
 	}
 	return info
 }
+
+// blockRows is how many tokens pass through a layer at a time: enough to fill a GPU,
+// few enough that a product stays far below the length of a command buffer and that
+// activations of the 27B model take 0.3 GB.
+const blockRows = 1024
+
+// BlockRows tells the backbone how many tokens to pass through a layer at a time.
+func (b *Backend) BlockRows() int { return blockRows }
+
+// WeightBytes is the memory of the weights that Load has taken in, copies and mapped ones.
+func (b *Backend) WeightBytes() int64 { return b.weightLen }
 
 // Begin starts a run under ctx and clears an earlier failure.
 func (b *Backend) Begin(ctx context.Context) {

@@ -96,10 +96,13 @@ func (b *Backend) multiply(p product) {
 		copy(piece.params[8:], words(uint32(from)))
 		piece.groups = [3]uint32{groupsFor(p.x.Rows(), tile.BM), uint32(to - from), 1}
 		part := float64(to-from) / float64(tiles)
-		piece.work = Work{Multiplies: whole.Multiplies * part, Bytes: whole.Bytes * part}
+		piece.work = whole.part(part)
 		b.record(piece)
 	}
 }
+
+// lanesPerCode is how many operations of a lane make a weight of a code (metal.md 3.4).
+const lanesPerCode = 3.5
 
 // longest is the most predicted seconds of one launch.
 const longest = 0.08
@@ -131,8 +134,12 @@ func (b *Backend) describe(p product, tile kernels.Tile) (l launch, tiles int) {
 			args = append(args, b.target(18+i, d, p.epilogue))
 			work.Bytes += d.bytes(inFull)
 		}
-		work.Multiplies += float64(m) * float64(w.rows()) * float64(k)
+		padded := float64(groupsFor(m, tile.BM)) * float64(tile.BM)
+		work.Multiplies += padded * float64((w.rows()+7)/8*8) * float64(k)
 		work.Bytes += w.bytes()
+		if w.bits > 0 {
+			work.Lanes += lanesPerCode * float64(groupsFor(m, tile.BM)) * float64(w.rows()) * float64(k)
+		}
 		if p.epilogue != epilogueSwiGLU {
 			tiles += (w.rows() + tile.BN - 1) / tile.BN
 		}

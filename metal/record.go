@@ -3,6 +3,7 @@ package metal
 import (
 	"fmt"
 	"sync/atomic"
+	"time"
 
 	"clefbar/metal/gpu"
 	"clefbar/metal/kernels"
@@ -26,7 +27,9 @@ type recorder struct {
 	half       bool // command buffers of half the length
 	slab       []gpu.Argument
 	total      Work
+	predicted  float64 // seconds of all dispatches
 	byOp       map[string]int
+	gpu        time.Duration // that the device says it took
 }
 
 // step is something a run did: a dispatch, or work of the host between dispatches.
@@ -39,14 +42,16 @@ type step struct {
 
 // Work is the size of something that runs on a GPU.
 type Work struct {
-	Multiplies float64 // multiply-adds
+	Multiplies float64 // multiply-adds, padding of tiles included
+	Attention  float64 // of which attention's, which reach less of a GPU
+	Lanes      float64 // operations of single lanes that expand quantised weights
 	Bytes      float64 // read and written
 	Dispatches int
 }
 
 func (r *recorder) start() {
 	r.run, r.repeatable, r.half = r.run[:0], true, false
-	r.total, r.byOp = Work{}, map[string]int{}
+	r.total, r.byOp, r.predicted, r.gpu = Work{}, map[string]int{}, 0, 0
 }
 
 // operand is a block or a weight bound to a buffer index.
@@ -90,12 +95,20 @@ func (b *Backend) record(l launch) {
 	s := step{kernel: l.kernel, dispatch: d, seconds: b.chip.Seconds(l.work)}
 	b.rec.run = append(b.rec.run, s)
 	b.rec.total.add(l.work)
+	b.rec.predicted += s.seconds
 	b.rec.byOp[l.name]++
 	b.enqueue(s.dispatch, s.seconds, b.note(l.args))
 }
 
+// part returns a fraction of the work.
+func (w Work) part(f float64) Work {
+	return Work{w.Multiplies * f, w.Attention * f, w.Lanes * f, w.Bytes * f, w.Dispatches}
+}
+
 func (w *Work) add(o Work) {
 	w.Multiplies += o.Multiplies
+	w.Attention += o.Attention
+	w.Lanes += o.Lanes
 	w.Bytes += o.Bytes
 	w.Dispatches += o.Dispatches
 }
@@ -203,7 +216,8 @@ func (b *Backend) flush() {
 // drain waits until at most n command buffers are pending and returns the first failure.
 func (b *Backend) drain(n int) (err error) {
 	for len(b.rec.pending) > n {
-		_, e := b.rec.pending[0].Wait()
+		took, e := b.rec.pending[0].Wait()
+		b.rec.gpu += took
 		if e != nil && err == nil {
 			err = fmt.Errorf("run on the GPU: %w", e)
 		}

@@ -107,6 +107,9 @@ func (b *Backend) onHost(x *buffer, write func(memory []byte)) {
 	if !b.pool.use(x.full.block, true) {
 		b.rec.repeatable = false
 	}
+	if b.dry {
+		return
+	}
 	memory := x.memory(inFull)
 	run := func() { write(memory) }
 	b.rec.run = append(b.rec.run, step{host: run})

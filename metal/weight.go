@@ -87,6 +87,7 @@ func (b *Backend) loadVector(w *weight) error {
 	values := w.tensor.Floats()
 	var err error
 	if w.data, err = b.arena.take(4 * len(values)); err == nil {
+		b.weightLen += int64(4 * len(values))
 		number.PutFloats(w.data.mem.Bytes()[w.data.offset:], values)
 		w.format, w.pitch = formatFloat, 4*w.cols()
 	}
@@ -179,6 +180,7 @@ func (b *Backend) keep(data []byte, align int) (place, error) {
 			mem.Release()
 		}
 	} else if p, err := b.arena.take(len(data)); err == nil {
+		b.weightLen += int64(len(data))
 		copy(p.mem.Bytes()[p.offset:], data)
 		return p, nil
 	}

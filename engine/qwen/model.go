@@ -61,6 +61,9 @@ const l2Eps = 1e-6
 func Load(ctx context.Context, b backend.Backend, f *models.Folder, progress func(bytes int64)) (*Model, error) {
 	l := loader{backend.Loader{Backend: b}, f}
 	m := &Model{b: b, cfg: f.Config, block: blockRows(f.Config)}
+	if s, ok := b.(interface{ BlockRows() int }); ok { // a GPU wants taller products than a cache holds
+		m.block = s.BlockRows()
+	}
 	m.embed = l.load("embed_tokens.weight", backend.Table)
 	m.norm = l.centred("norm.weight")
 	for i := range f.Config.Full {
