@@ -31,6 +31,7 @@ func (c *Case) Apply(data []byte, f Folded) error {
 		return nil
 	}
 	keepKeys(c.now.root, s.root)
+	s.root = share(c.now.root, s.root)
 	if s.title == "" {
 		s.title = c.now.title
 	}
@@ -197,4 +198,27 @@ func matchKeys(old, fresh *node, name func(*entry) string) {
 			e.key, keys[name(e)] = left[0], left[1:]
 		}
 	}
+}
+
+// share returns fresh with every part that reads like its old self replaced by it:
+// undo then holds it once, and a picture is not decoded again. It runs before fresh
+// is shared, so it may write into it.
+func share(old, fresh *node) *node {
+	if old == nil || old.typ != fresh.typ {
+		return fresh
+	}
+	if string(appendNode(nil, old)) == string(appendNode(nil, fresh)) {
+		return old
+	}
+	for i := range fresh.slots {
+		e := &fresh.slots[i].entry
+		j := old.byKey(e.key)
+		if j < 0 && fresh.find(e.id) == i { // a second one of the name is something new
+			j = old.find(e.id)
+		}
+		if j >= 0 {
+			e.value = share(old.slots[j].value, e.value)
+		}
+	}
+	return fresh
 }

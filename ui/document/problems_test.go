@@ -242,3 +242,27 @@ func TestApplyKeepsKeysAndFailsWhole(t *testing.T) {
 		t.Errorf("levels typed before are gone: %+v", q.Options)
 	}
 }
+
+func TestApplySharesWhatIsTheSame(t *testing.T) {
+	c := mustCase(t, kitchen)
+	if _, err := c.AddImage("p.png", picture(t, 9)); err != nil {
+		t.Fatal(err)
+	}
+	blank := c.AddOption(key(t, c, "urgency"), 9)
+	before := c.now.root
+	f := c.Snapshot().Fold()
+	if err := c.Apply([]byte(strings.Replace(f.Text, "Which team?", "Who?", 1)), f); err != nil {
+		t.Fatal(err)
+	}
+	after := c.now.root
+	old, fresh := before.get("questions"), after.get("questions")
+	if before.get("images") != after.get("images") || before.get("state") != after.get("state") || old.get("urgency") != fresh.get("urgency") || old.get("team").get("criteria") != fresh.get("team").get("criteria") {
+		t.Error("parts that did not change were made again")
+	}
+	if q, _ := c.Question(key(t, c, "urgency")); q.Options[len(q.Options)-1].Key != blank {
+		t.Error("a blank row is gone")
+	}
+	if got := c.Questions()[0].Instructions.Text; got != "Who?" || c.Images()[0].Name != "p.png" {
+		t.Errorf("got %q and %q", got, c.Images()[0].Name)
+	}
+}
