@@ -59,6 +59,16 @@ func (r *rig) flying() int {
 	return len(r.api.flights.all)
 }
 
+// waitingForOne returns how many requests want the only run there is, -1 if there is none.
+func (r *rig) waitingForOne() int {
+	r.api.flights.mu.Lock()
+	defer r.api.flights.mu.Unlock()
+	for _, f := range r.api.flights.all {
+		return f.waiting
+	}
+	return -1
+}
+
 func TestIdenticalRequestsShareARun(t *testing.T) {
 	r := start(t, Options{})
 	var all []<-chan int
@@ -66,14 +76,7 @@ func TestIdenticalRequestsShareARun(t *testing.T) {
 		body := strings.Replace(question("wait"), "{", fmt.Sprintf(`{"x_nonce":%d,`, i), 1)
 		all = append(all, r.send(t.Context(), body))
 	}
-	eventually(t, "five wait", func() bool {
-		r.api.flights.mu.Lock()
-		defer r.api.flights.mu.Unlock()
-		for _, f := range r.api.flights.all {
-			return f.waiting == 5
-		}
-		return false
-	})
+	eventually(t, "five wait", func() bool { return r.waitingForOne() == 5 })
 	other := r.send(t.Context(), question("wait too"))
 	close(r.model.gate)
 	for _, c := range append(all, other) {
@@ -112,14 +115,7 @@ func TestAnswerWaitsForTheResend(t *testing.T) {
 	eventually(t, "the run", func() bool { return r.model.runs.Load() == 1 })
 	leave()
 	<-first
-	eventually(t, "nobody waits", func() bool {
-		r.api.flights.mu.Lock()
-		defer r.api.flights.mu.Unlock()
-		for _, f := range r.api.flights.all {
-			return f.waiting == 0
-		}
-		return false
-	})
+	eventually(t, "nobody waits", func() bool { return r.waitingForOne() == 0 })
 	close(r.model.gate)
 	eventually(t, "the model is free", func() bool { return !r.work.Status().Running })
 	if got := <-r.send(t.Context(), question("wait")); got != 200 || r.model.runs.Load() != 1 {
