@@ -305,3 +305,8 @@ func (d *device) Close() error {
 	d.thread.stop()
 	return nil
 }
+
+func systemVersion() string { return mtl.OSVersion() }
+
+// hot says that the Mac slows down because it is warm: timings would mean nothing.
+func hot() bool { return mtl.Hot() }

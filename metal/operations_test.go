@@ -2,7 +2,6 @@ package metal
 
 import (
 	"fmt"
-	"math"
 	"strings"
 	"testing"
 
@@ -54,45 +53,19 @@ func ways() []way {
 	return list
 }
 
-// differ returns the largest difference, relative to the largest number where that is above 1.
-func differ(got, want []float32) float64 {
-	if len(got) != len(want) {
-		return math.Inf(1)
-	}
-	worst, size := 0.0, 1.0
-	for i, w := range want {
-		size = max(size, math.Abs(float64(w)))
-		d := math.Abs(float64(got[i]) - float64(w))
-		if math.IsNaN(d) {
-			return math.Inf(1)
-		}
-		worst = max(worst, d)
-	}
-	return worst / size
-}
-
-func sameBits(a, b []float32) bool {
-	for i := range a {
-		if math.Float32bits(a[i]) != math.Float32bits(b[i]) {
-			return false
-		}
-	}
-	return len(a) == len(b)
-}
-
 // TestOperations compares every operation with the scalar oracle, and all ways of
 // running it with each other bit for bit.
 func TestOperations(t *testing.T) {
 	for _, c := range scenarios() {
 		t.Run(c.name, func(t *testing.T) {
-			want, err := c.run(newScene(scalar.New()))
+			want, err := c.attempt(scalar.New())
 			if err != nil {
 				t.Fatal(err)
 			}
 			var first []float32
 			for _, w := range ways() {
 				b, _ := emulated(t, w.DeviceOptions)
-				got, err := c.run(newScene(b))
+				got, err := c.attempt(b)
 				if err != nil {
 					t.Fatalf("%s: %v", w.name, err)
 				}
@@ -113,13 +86,13 @@ func TestOperations(t *testing.T) {
 // with fast math where the backend asks for it.
 func TestFastMath(t *testing.T) {
 	for _, c := range scenarios() {
-		want, err := c.run(newScene(scalar.New()))
+		want, err := c.attempt(scalar.New())
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, m := range []emu.Math{emu.Contract, emu.FastMath} {
 			b, _ := emulated(t, emu.DeviceOptions{Options: emu.Options{Math: m}})
-			got, err := c.run(newScene(b))
+			got, err := c.attempt(b)
 			if err != nil {
 				t.Fatalf("%s: %v", c.name, err)
 			}
@@ -133,13 +106,13 @@ func TestFastMath(t *testing.T) {
 // TestWide runs everything with bfloat as the working type.
 func TestWide(t *testing.T) {
 	for _, c := range scenarios() {
-		want, err := c.run(newScene(scalar.New()))
+		want, err := c.attempt(scalar.New())
 		if err != nil {
 			t.Fatal(err)
 		}
 		b, _ := emulated(t, emu.DeviceOptions{})
 		b.wide = true
-		got, err := c.run(newScene(b))
+		got, err := c.attempt(b)
 		if err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}
@@ -193,7 +166,7 @@ func noticed(t *testing.T, library string, i int) bool {
 		for _, order := range []emu.Order{emu.Forward, emu.Reverse, emu.Seeded} {
 			o.Order, o.Seed = order, 3
 			b, _ := emulated(t, o)
-			if _, err := c.run(newScene(b)); err != nil {
+			if _, err := c.attempt(b); err != nil {
 				return true
 			}
 		}

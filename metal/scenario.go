@@ -16,8 +16,9 @@ type scene struct {
 	random *rand.Rand
 }
 
-// scenario runs operations and returns the numbers that backends must agree on.
-// Each scenario is small and oddly shaped, because it also runs instrumented.
+// scenario runs operations and returns the numbers that backends must agree on: in
+// the tests the emulator and the scalar oracle, in the self-test a Mac's GPU and the
+// oracle. Each is small and oddly shaped, because it also runs instrumented.
 type scenario struct {
 	name    string
 	library string // whose barriers the scenario has to need; "" for none
@@ -72,12 +73,29 @@ func (s *scene) vector(n int, size float32) backend.Weight {
 	return s.load(models.FromFloats("vector", []int{n}, s.values(n, size)), backend.Vector)
 }
 
+// loadFailure is what load panics with and attempt recovers: scenarios stay readable.
+type loadFailure struct{ error }
+
 func (s *scene) load(t models.Tensor, use backend.Use) backend.Weight {
 	w, err := s.Load(t, use)
 	if err != nil {
-		panic(err)
+		panic(loadFailure{err})
 	}
 	return w
+}
+
+// attempt runs a scenario on a backend.
+func (c scenario) attempt(b backend.Backend) (numbers []float32, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			f, ok := p.(loadFailure)
+			if !ok {
+				panic(p)
+			}
+			err = f.error
+		}
+	}()
+	return c.run(newScene(b))
 }
 
 // dense returns a random matrix in a stored type.

@@ -1,0 +1,125 @@
+package metal
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"clefbar/metal/emu"
+	"clefbar/metal/gpu"
+	"clefbar/metal/kernels"
+)
+
+// TestTune: a tile with wrong numbers is never chosen, even if it is the fastest.
+func TestTune(t *testing.T) {
+	dev, err := emu.NewDevice(emu.DeviceOptions{Mutate: func(l kernels.Library, source string) string {
+		if l.Name == "gemm" && l.Tile == tileShort {
+			return strings.Replace(source, "k0 += BK", "k0 += 2 * BK", 1) // half the work, and wrong
+		}
+		return source
+	}})
+	if err != nil {
+		t.Skip(err)
+	}
+	table, timings, err := Tune(context.Background(), dev, []TuneSize{{33, 128, 64}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range timings {
+		if m.Wrong != (m.Tile == tileShort) {
+			t.Errorf("%v: wrong is %v", m.Tile, m.Wrong)
+		}
+		if m.Took <= 0 {
+			t.Errorf("%v: took %v", m.Tile, m.Took)
+		}
+	}
+	if len(table.Rules) != 1 || table.Rules[0].Tile == tileShort {
+		t.Errorf("got table %+v, want one rule without the wrong tile", table)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, _, err := Tune(ctx, dev, TuneSizes()); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: got %v", err)
+	}
+}
+
+func TestBest(t *testing.T) {
+	m := func(rows int, tile kernels.Tile, ms int) Timing {
+		return Timing{TuneSize{rows, 64, 64}, tile, time.Duration(ms) * time.Millisecond, false}
+	}
+	got := best([]Timing{
+		m(32, tileShort, 1), m(32, tileTall, 2), m(32, tileBig, 9), m(32, tileWide, 9), m(32, tileFlat, 9),
+		m(512, tileShort, 9), m(512, tileTall, 4), m(512, tileBig, 3), m(512, tileWide, 9), m(512, tileFlat, 9),
+	})
+	want := []Rule{{272, tileShort}, {1 << 30, tileBig}}
+	if !slices.Equal(got.Rules, want) {
+		t.Errorf("got %v, want %v", got.Rules, want)
+	}
+	if got.Choose(5) != tileShort || got.Choose(4000) != tileBig {
+		t.Error("Choose does not follow the table")
+	}
+}
+
+func TestSavedTable(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("XDG_CACHE_HOME", dir)
+	t.Setenv("HOME", dir)
+	info := gpu.Info{Architecture: "applegpu_g14s", Cores: 38, OS: "24A335"}
+	if got := SavedTable(info); !slices.Equal(got.Rules, Shipped().Rules) {
+		t.Error("nothing saved: want the shipped table")
+	}
+	mine := &Table{Rules: []Rule{{1 << 30, tileWide}}}
+	if err := SaveTable(info, mine); err != nil {
+		t.Fatal(err)
+	}
+	if got := SavedTable(info); !slices.Equal(got.Rules, mine.Rules) {
+		t.Errorf("got %v, want what was saved", got.Rules)
+	}
+	other := info
+	other.OS = "25A1"
+	if got := SavedTable(other); !slices.Equal(got.Rules, Shipped().Rules) {
+		t.Error("another system: want the shipped table")
+	}
+	if err := SaveTable(info, &Table{Rules: []Rule{{1 << 30, kernels.Tile{BM: 7}}}}); err != nil {
+		t.Fatal(err)
+	}
+	if got := SavedTable(info); !slices.Equal(got.Rules, Shipped().Rules) {
+		t.Error("an unknown tile: want the shipped table")
+	}
+	path, err := tunePath()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte("{"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if got := SavedTable(info); !slices.Equal(got.Rules, Shipped().Rules) {
+		t.Error("a damaged file: want the shipped table")
+	}
+}
+
+// TestTilesGiveTheSameBits: a table changes speed only.
+func TestTilesGiveTheSameBits(t *testing.T) {
+	var first []float32
+	for _, tile := range Tiles() {
+		b, _ := emulated(t, emu.DeviceOptions{})
+		b.table = &Table{Rules: []Rule{{1 << 30, tile}}}
+		for _, run := range []func(*scene) ([]float32, error){linearDense, linearCodes, feedForward} {
+			got, err := run(newScene(b))
+			if err != nil {
+				t.Fatalf("%v: %v", tile, err)
+			}
+			first = append(first, got...)
+		}
+	}
+	n := len(first) / len(Tiles())
+	for i, tile := range Tiles() {
+		if !sameBits(first[i*n:(i+1)*n], first[:n]) {
+			t.Errorf("%v gives other bits than %v", tile, Tiles()[0])
+		}
+	}
+}
