@@ -8,7 +8,10 @@ import (
 	"clefbar/engine"
 )
 
-const readsTitle = "What the model reads"
+const (
+	readsTitle = "What the model reads"
+	readsNote  = "Exactly this text, in this order. Options are sorted by name."
+)
 
 // readsSheet is the exact prompt, tinted by where its text comes from.
 type readsSheet struct {
@@ -23,7 +26,7 @@ func (p *page) openReads() {
 		p.sheet.close()
 		return
 	}
-	s := &readsSheet{modal: newModal(p, readsTitle, "Exactly this text, in this order. Options are sorted by name.")}
+	s := &readsSheet{modal: newModal(p, readsTitle, readsNote)}
 	s.body = newReadsBody(s)
 	s.modal.body, s.modal.left = s.body, newReadsLegend()
 	s.modal.right = newFootNote(keyText(fyne.KeyE, command()|fyne.KeyModifierShift))
@@ -44,16 +47,37 @@ func (s *readsSheet) encode() {
 	}
 	p.counter.work.Go(func() {
 		e, err := p.deps.Engine.Encode(r)
+		if engine.ReasonOf(err) == engine.TooLong { // shown as it would be with its end cut
+			cut := *r
+			cut.Truncate = true
+			if short, e2 := p.deps.Engine.Encode(&cut); e2 == nil {
+				e, err = short, nil
+			}
+		}
 		onUI(func() {
 			switch {
 			case serial != s.serial || p.sheet != s.modal:
 			case err != nil:
 				s.body.explain(sentenceOf(err))
 			default:
-				s.body.showEncoding(e, r)
+				s.show(e, r)
 			}
 		})
 	})
+}
+
+// show shows a prompt, and says when its end had to be cut to fit.
+func (s *readsSheet) show(e *engine.Encoding, r *engine.Request) {
+	note := readsNote
+	switch {
+	case e.Truncated > 0 && r.Truncate:
+		note = "The last " + plural(e.Truncated, "token", "tokens") + " of the state are cut, as you chose."
+	case e.Truncated > 0:
+		note = "This is " + plural(e.Truncated, "token", "tokens") + " too long to run: so much of the state’s end is left out here."
+	}
+	s.note.set(note)
+	s.body.showEncoding(e, r)
+	s.modal.Refresh()
 }
 
 // readLiterally makes control tokens in the person's text plain text, or not.

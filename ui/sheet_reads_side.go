@@ -17,6 +17,7 @@ type tokenRow struct {
 	name   string
 	tokens int
 	from   origin
+	cut    bool // these tokens are not read
 }
 
 // tokenRows counts the tokens of each part of the prompt: the frame, pictures, the
@@ -29,25 +30,28 @@ func tokenRows(e *engine.Encoding) []tokenRow {
 			media += p.Tokens.Len()
 		}
 	}
-	rows := []tokenRow{{"Frame", e.State.From - media, fromTemplate}}
+	rows := []tokenRow{{name: "Frame", tokens: e.State.From - media}}
 	if media > 0 {
-		rows = append(rows, tokenRow{"Images", media, fromState})
+		rows = append(rows, tokenRow{name: "Images", tokens: media, from: fromState})
 	}
-	rows = append(rows, tokenRow{"State", e.State.Len(), fromState})
+	rows = append(rows, tokenRow{name: "State", tokens: e.State.Len(), from: fromState})
+	if e.Truncated > 0 {
+		rows = append(rows, tokenRow{name: "Cut from its end", tokens: e.Truncated, from: fromControl, cut: true})
+	}
 	starts := questionStarts(e)
 	if len(starts) == 0 {
-		return append(rows, tokenRow{"Closing", len(e.IDs) - e.State.To, fromTemplate})
+		return append(rows, tokenRow{name: "Closing", tokens: len(e.IDs) - e.State.To})
 	}
-	rows = append(rows, tokenRow{"Schema heading", starts[0] - e.State.To, fromTemplate})
+	rows = append(rows, tokenRow{name: "Schema heading", tokens: starts[0] - e.State.To})
 	closing := e.Pieces[len(e.Pieces)-1].Tokens.From
 	for i, q := range e.Questions {
 		end := closing
 		if i+1 < len(starts) {
 			end = starts[i+1]
 		}
-		rows = append(rows, tokenRow{fmt.Sprintf("%d %s", i+1, q.ID), end - starts[i], fromQuestion})
+		rows = append(rows, tokenRow{name: fmt.Sprintf("%d %s", i+1, q.ID), tokens: end - starts[i], from: fromQuestion})
 	}
-	return append(rows, tokenRow{"Closing", len(e.IDs) - closing, fromTemplate})
+	return append(rows, tokenRow{name: "Closing", tokens: len(e.IDs) - closing})
 }
 
 // questionStarts returns the token at which each question's header begins.
@@ -147,8 +151,14 @@ func (t *tokenTable) set(rows []tokenRow) {
 		mark := newRect(2)
 		t.marks = append(t.marks, mark)
 		t.parts = append(t.parts, mark)
-		add(r.name, r.tokens, regular, colorInk2)
-		sum += r.tokens
+		ink := colorInk2
+		if r.cut {
+			ink = colorAmber
+		}
+		add(r.name, r.tokens, regular, ink)
+		if !r.cut {
+			sum += r.tokens
+		}
 	}
 	if len(rows) > 0 {
 		add("All", sum, bold, colorInk)

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -153,7 +154,17 @@ func TestReadsSheetWithoutAPrompt(t *testing.T) {
 	e.limit = 64
 	d.Engine = e
 	if _, b := readsWindow(t, d, controlJSON); !strings.Contains(b.message.text, "64") {
-		t.Errorf("too long: got %q", b.message.text)
+		t.Errorf("questions too long: got %q", b.message.text)
+	}
+	e.limit = 600
+	d.Engine = e
+	w, b = readsWindow(t, d, controlJSON)
+	rows := fmt.Sprint(b.side.table.rows)
+	if len(b.encoding.IDs) != 600 || b.encoding.Truncated == 0 || !strings.Contains(rows, "Cut from its end") || !strings.Contains(w.page.sheet.note.full, "too long to run") {
+		t.Errorf("too long: %d tokens, %d cut, %s, %q", len(b.encoding.IDs), b.encoding.Truncated, rows, w.page.sheet.note.full)
+	}
+	if all := b.side.table.nums; all[len(all)-1].full != "600" {
+		t.Errorf("all: %s", all[len(all)-1].full)
 	}
 }
 
