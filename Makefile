@@ -5,7 +5,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 GOFUMPT     := $(GO) run mvdan.cc/gofumpt@v0.12.0
 STATICCHECK := $(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: build test golden race lint fmt etude pictures darwin
+.PHONY: build build-emu test golden race lint fmt etude pictures darwin desktop clients compare-peers pack-demo test-hftokenizers
 
 ## build: make bin/clefbar
 build:
@@ -40,6 +40,27 @@ darwin:
 etude:
 	sh models/etude/train/run.sh
 
-## pictures: make the pictures in docs/ from the running program
-pictures:
+## pictures: make the pictures in docs/ again, from the real window
+pictures: build
+	CLEFBAR_PICTURES=$(CURDIR)/docs sh scripts/desktop.sh
+	CLEFBAR_PICTURES=$(CURDIR)/docs $(GO) test -count=1 -run Pictures ./ui
+
+## desktop: type, click and look at the real program in a virtual display
+desktop: build
 	sh scripts/desktop.sh
+
+## clients: the official clients and jevcompat against a running endpoint
+clients: build
+	sh scripts/clients.sh
+
+## compare-peers: PyTorch, llama.cpp and us in turns on one synthetic checkpoint (11 GB in PEERS, minutes to hours)
+PEERS ?= build/peers
+compare-peers: build
+	python3 bench/compare.py setup
+	[ -d $(PEERS) ] || python3 bench/compare.py prepare $(PEERS) --size 0.6b
+	python3 bench/compare.py run $(PEERS) --lengths 500,2000 --runs 5
+
+## test-hftokenizers: the Rust tokenizer as a second implementation (needs cargo)
+test-hftokenizers:
+	sh engine/tokenizer/hf/native/build.sh build/native
+	CGO_LDFLAGS="-L$(CURDIR)/build/native" $(GO) test -tags hftokenizers ./engine/tokenizer/hf
