@@ -43,7 +43,7 @@ etude:
 ## pictures: make the pictures in docs/ again, from the real window
 pictures: build
 	CLEFBAR_PICTURES=$(CURDIR)/docs sh scripts/desktop.sh
-	CLEFBAR_PICTURES=$(CURDIR)/docs $(GO) test -count=1 -run Pictures ./ui
+	$(GO) test -count=1 -run Pictures ./ui -pictures $(CURDIR)/docs
 
 ## desktop: type, click and look at the real program in a virtual display
 desktop: build
