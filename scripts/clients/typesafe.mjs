@@ -14,6 +14,7 @@ const checks = {
       .systemOne({ state: [state, { weight: 2 }], questions: {
         bare: noul(), "a.b c/한": choice("Which desk?", { returns: null, repairs: "fixes things", other: { and: ["more"] } }), haste: score(null, ["later", { when: "soon" }, ["now"]]) } })
       .withResponse();
+    want(Object.keys(data).sort().join() === "answers,model,usage", Object.keys(data));
     want(Object.keys(data.answers).join("|") === "bare|a.b c/한|haste", Object.keys(data.answers));
     const desk = data.answers["a.b c/한"], haste = data.answers.haste;
     want(Object.keys(desk.probabilities).join() === "returns,repairs,other" && Math.abs(total(desk.probabilities) - 1) < 1e-9, desk);
