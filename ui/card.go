@@ -41,25 +41,24 @@ type card struct {
 	behind bool    // view is not drawn yet
 	wide   float32 // width of the bar column, the same in all cards
 
-	back          *canvas.Rectangle
-	head          *cardHeader
-	rows          map[document.Key]*row
-	shown         []*row // in order, the visible ones
-	seen          span1  // visible part of the card, in its own coordinates
-	answer        *leanRow
-	scale         *axisRow
-	foot          *cardFooter
-	advice        *adviceLine
-	body          *inline // the entry of rows
-	title         *inline // the entry of the title
-	ident         *inline // the entry of the id
-	cell          *cell   // being edited
-	sides         bool    // what counts as yes and no is open
-	lifted        *row
-	dragged       float32 // how far the lifted row has moved
-	insert        *canvas.Rectangle
-	insertDot     *canvas.Circle
-	focusedWithin bool
+	back      *canvas.Rectangle
+	head      *cardHeader
+	rows      map[document.Key]*row
+	shown     []*row // in order, the visible ones
+	seen      span1  // visible part of the card, in its own coordinates
+	answer    *leanRow
+	scale     *axisRow
+	foot      *cardFooter
+	advice    *adviceLine
+	body      *inline // the entry of rows
+	title     *inline // the entry of the title
+	ident     *inline // the entry of the id
+	cell      *cell   // being edited
+	sides     bool    // what counts as yes and no is open
+	lifted    *row
+	dragged   float32 // how far the lifted row has moved
+	insert    *canvas.Rectangle
+	insertDot *canvas.Circle
 }
 
 // span1 is a stretch of the page, top to bottom.
@@ -151,7 +150,11 @@ func (c *card) fillRow(r *row) {
 	if !ok {
 		return
 	}
-	r.set(&c.view.question, *o, c.view.verdict.of(r.key, c.view.stale), c.view.threshold, c.broken(r.key))
+	answer := rowAnswer{p: noValue} // a side of yes or no has its answer in the leaning bar
+	if c.view.question.Kind != engine.Noul {
+		answer = c.view.verdict.of(r.key, c.view.stale)
+	}
+	r.set(&c.view.question, *o, answer, c.view.threshold, c.broken(r.key))
 }
 
 // broken returns the sentence of a blocking rule that a row breaks.

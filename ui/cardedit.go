@@ -195,6 +195,7 @@ func (c *card) addRow() {
 		c.sides = !c.sides
 		c.page.refresh()
 		if c.sides {
+			c.page.reveal(c, c.rowsTop(), 2*c.rowHeight()+dp(cardFoot))
 			c.editRow(0, document.PartDescription)
 		} else {
 			c.escape()

@@ -59,7 +59,11 @@ func (e *emptyPage) paint() {
 func (e *emptyPage) least() fyne.Size { return fyne.NewSize(dp(400), dp(200)) }
 
 func (e *emptyPage) arrange(size fyne.Size) {
-	cardW, cardH, gap := dp(208), dp(70), dp(12)
+	cardW, gap := dp(208), dp(12)
+	cardH := dp(70)
+	for _, c := range e.cards {
+		cardH = max(cardH, c.heightAt(cardW))
+	}
 	perRow := min(3, max(1, int((size.Width-dp(32)+gap)/(cardW+gap))))
 	rows := (len(e.cards) + perRow - 1) / perRow
 	height := dp(28+8+20+24+32+32) + float32(rows)*(cardH+gap) + dp(32)
@@ -100,8 +104,9 @@ func (e *emptyPage) placeKinds(center, y float32) float32 {
 // sampleCard offers one sample.
 type sampleCard struct {
 	control
-	back        *canvas.Rectangle
-	title, note *label
+	back  *canvas.Rectangle
+	title *label
+	note  *paragraph
 }
 
 var (
@@ -112,9 +117,9 @@ var (
 func newSampleCard(s Sample, open func()) *sampleCard {
 	c := &sampleCard{back: newRect(10)}
 	c.title = newLabel(s.Title, colorInk, 13, bold)
-	c.note = newLabel(s.Note, colorInk2, 13, regular)
+	c.note = newParagraph(s.Note, colorInk2, 13)
 	c.onTap = open
-	c.parts = []fyne.CanvasObject{c.back, c.title.Text, c.note.Text}
+	c.parts = []fyne.CanvasObject{c.back, c.title.Text, c.note}
 	c.ExtendBaseWidget(c)
 	return c
 }
@@ -133,13 +138,14 @@ func (c *sampleCard) paint() {
 		c.back.StrokeColor, c.back.StrokeWidth = themeColor(colorAccent), 1.5
 	}
 	c.title.paint()
-	c.note.paint()
 }
+
+func (c *sampleCard) heightAt(width float32) float32 { return dp(50) + c.note.heightAt(width-dp(32)) }
 
 func (c *sampleCard) least() fyne.Size { return fyne.NewSize(dp(208), dp(70)) }
 
 func (c *sampleCard) arrange(size fyne.Size) {
 	put(c.back, 0, 0, size.Width, size.Height)
 	c.title.place(dp(16), dp(14), size.Width-dp(32), dp(20))
-	c.note.place(dp(16), dp(35), size.Width-dp(32), dp(20))
+	put(c.note, dp(16), dp(35), size.Width-dp(32), c.note.heightAt(size.Width-dp(32)))
 }

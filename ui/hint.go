@@ -10,7 +10,6 @@ import (
 type hint struct {
 	figure
 	id       string
-	ink      fyne.ThemeColorName
 	fill     fyne.ThemeColorName
 	back     *canvas.Rectangle
 	title    *label

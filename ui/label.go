@@ -70,8 +70,6 @@ func (l *label) placeRight(x, y, w, h float32) float32 {
 	return l.place(x-width, y, w, h)
 }
 
-func (l *label) cut() bool { return l.Text.Text != l.full }
-
 func textWidth(s string, size float32, style fyne.TextStyle) float32 {
 	if s == "" {
 		return 0

@@ -7,7 +7,6 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/driver/desktop"
 
-	"clefbar/assets"
 	"clefbar/ui/document"
 )
 
@@ -274,61 +273,4 @@ func (p *page) openRecent(r document.Recent) {
 		return
 	}
 	p.open(c)
-}
-
-// decideClipboard opens what is on the clipboard with the questions of the open
-// case, and decides.
-func (p *page) decideClipboard() {
-	p.window.Show()
-	text := fyne.CurrentApp().Clipboard().Content()
-	switch kind, _ := document.Classify("", text); {
-	case text == "":
-		p.say("The clipboard holds no text.")
-		return
-	case kind == document.PasteRequest:
-		p.openJSONText(text)
-	case kind == document.PasteLong:
-		p.doc.SetText("")
-		for _, a := range p.doc.State().Attachments {
-			p.doc.RemoveAttachment(a.Key)
-		}
-		p.doc.Attach("Clipboard", text)
-	default:
-		for _, a := range p.doc.State().Attachments {
-			p.doc.RemoveAttachment(a.Key)
-		}
-		p.doc.SetText(text)
-	}
-	p.decide()
-}
-
-// OnGlyph is called with the glyph whenever the state of the menu-bar item changes,
-// and once now.
-func (w *Window) OnGlyph(f func(assets.Glyph)) {
-	w.onGlyph = f
-	f(w.glyphNow())
-}
-
-// glyphNow tells the state by shape: thinking, error, off, idle.
-func (w *Window) glyphNow() assets.Glyph {
-	p := w.page
-	model, endpoint := p.deps.Models.State(), p.deps.Endpoint.State()
-	switch {
-	case p.run.running() || model.Phase == PhaseOpening:
-		return assets.GlyphThinking
-	case model.Phase == PhaseFailed || p.failure != nil || endpoint.On && endpoint.Err != nil:
-		return assets.GlyphError
-	case !endpoint.On:
-		return assets.GlyphOff
-	}
-	return assets.GlyphIdle
-}
-
-func (w *Window) glyphChanged() {
-	if g := w.glyphNow(); g != w.glyph {
-		w.glyph = g
-		if w.onGlyph != nil {
-			w.onGlyph(g)
-		}
-	}
 }

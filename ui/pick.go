@@ -39,14 +39,16 @@ func (p *page) pickOpen(endings []string, then func(path string)) {
 	p.showDialog(d)
 }
 
-// pickFolder asks for a folder with a model in it.
-func (p *page) pickFolder() {
+// pickFolder asks for a folder with a model in it, which is opened.
+func (p *page) pickFolder() { p.chooseFolder(p.deps.Models.AddFolder) }
+
+func (p *page) chooseFolder(take func(path string)) {
 	p.showDialog(dialog.NewFolderOpen(func(u fyne.ListableURI, err error) {
 		switch {
 		case err != nil:
 			p.say(sentenceOf(err))
 		case u != nil:
-			p.deps.Models.AddFolder(u.Path())
+			take(u.Path())
 		}
 	}, p.window.win))
 }

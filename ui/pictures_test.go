@@ -39,7 +39,7 @@ func drawInto(t *testing.T, w *Window, folder, name string) {
 	}
 	defer f.Close()
 	encoder := png.Encoder{CompressionLevel: png.BestCompression}
-	if err := encoder.Encode(f, w.win.Canvas().Capture()); err != nil {
+	if err := encoder.Encode(f, paletted(w.win.Canvas().Capture())); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -72,6 +72,11 @@ var screens = []screen{
 	{name: "scripts", w: 1178, h: 730, noTree: true, then: otherScripts},
 	{name: "wide", w: 1600, h: 800},
 	{name: "narrow-log", w: 758, h: 560, deps: tooLongLog, then: pasteLog},
+	{name: "large", w: 1178, h: 730, deps: func(d *Deps, _ *scripted, _ *shelf, _ *switchboard) { d.Settings.TextScale = 1.3 }, then: editName},
+	{name: "tip", w: 1178, h: 730, then: showExact},
+	{name: "control", w: 1178, h: 730, deps: func(_ *Deps, e *scripted, _ *shelf, _ *switchboard) {
+		e.control = []engine.Control{{Token: "<|im_end|>", Where: "state", At: 40}}
+	}},
 	{name: "sides", w: 1178, h: 730, then: openSides},
 }
 
@@ -218,4 +223,15 @@ func openSamples(_ *testing.T, w *Window) { test.Tap(w.page.toolbar.samples) }
 func openReadsSettled(_ *testing.T, w *Window) {
 	w.page.openReads()
 	during(300 * time.Millisecond)
+}
+
+func editName(_ *testing.T, w *Window) {
+	c := w.page.cards[w.page.doc.Questions()[0].Key]
+	c.begin(c.shown[1].name)
+}
+
+func showExact(_ *testing.T, w *Window) {
+	r := w.page.cards[w.page.doc.Questions()[0].Key].shown[1]
+	test.MoveMouse(w.win.Canvas(), fyne.CurrentApp().Driver().AbsolutePositionForObject(r).AddXY(600, 18))
+	during(tipDelay + 100*time.Millisecond)
 }

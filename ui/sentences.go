@@ -23,6 +23,7 @@ const (
 	wayModel              // choose another model
 	wayEtude              // use the practice model
 	wayJSON               // look at the request as JSON
+	wayAnyway             // open it although it does not seem to fit
 )
 
 // sentences tells every reason. It is the only table that does.
@@ -33,7 +34,7 @@ var sentences = map[engine.Reason]told{
 	engine.TooLong:      {"This is too long", nil},
 	engine.NoModel:      {"No model is open", []way{wayModel, wayEtude}},
 	engine.BadModel:     {"This model cannot be used", []way{wayModel, wayEtude}},
-	engine.NoMemory:     {"The model does not fit into memory", []way{wayModel, wayEtude}},
+	engine.NoMemory:     {"The model does not fit into memory", []way{wayModel, wayAnyway, wayEtude}},
 	engine.Loading:      {"The model is still opening", []way{wayAgain}},
 	engine.Busy:         {"Too many decisions are waiting", []way{wayAgain}},
 	engine.ShuttingDown: {"Clefbar is closing", nil},
@@ -86,6 +87,9 @@ func (p *page) wayOut(w way) (noticeAction, bool) {
 		return noticeAction{text: "Start the engine again", run: func() { p.failure = nil; models.Open(state.ID) }}, state.ID != ""
 	case wayModel:
 		return noticeAction{text: "Choose a model", run: func() { openPopMenu(p.toolbar.model, p.modelRows()) }}, true
+	case wayAnyway:
+		shelf := p.deps.Shelf
+		return noticeAction{text: "Open it anyway", run: func() { p.failure = nil; shelf.OpenAnyway(state.ID) }}, shelf != nil && state.ID != ""
 	case wayJSON:
 		return noticeAction{text: "Look at the request", run: p.openJSON}, true
 	}

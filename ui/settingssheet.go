@@ -11,7 +11,7 @@ import (
 // openSettings shows the settings. Everything applies at once.
 func (p *page) openSettings() {
 	m := newModal(p, "Settings", "")
-	m.width, m.height = 560, 470
+	m.width, m.height = 560, 528
 	m.body = newSettingsBody(p)
 	m.open()
 }
@@ -46,6 +46,7 @@ func newSettingsBody(p *page) *settingsBody {
 		b.Refresh()
 	}))
 	b.rows[row].wide = 168
+	b.add("Memory", "Free it when nothing was asked for a while", newSegments([]string{"Never", "5 min", "30 min", "2 h"}, idleIndex(p.settings.IdleMinutes), p.setIdle))
 	s := p.deps.Endpoint.State()
 	b.add("Endpoint", "Programs on this machine may ask at "+s.URL(), b.switchFor(s.On, p.deps.Endpoint.SetOn))
 	b.add("Port", keyNote(s), newPortField(s.Port, p.deps.Endpoint.SetPort))
@@ -130,6 +131,25 @@ func textScaleIndex(s float32) int {
 		}
 	}
 	return best
+}
+
+// idleMinutes are the choices for unloading a model that nobody asks.
+var idleMinutes = []int{0, 5, 30, 120}
+
+// idleIndex is the longest choice that is not longer than a setting made by hand.
+func idleIndex(minutes int) int {
+	best := 0
+	for i, m := range idleMinutes {
+		if m <= minutes {
+			best = i
+		}
+	}
+	return best
+}
+
+func (p *page) setIdle(i int) {
+	p.settings.IdleMinutes = idleMinutes[i]
+	p.save()
 }
 
 func (p *page) setAppearance(i int) {

@@ -185,6 +185,9 @@ func (s *statePane) arrange(size fyne.Size) {
 	meter := s.meter.least().Height
 	put(s.meter, pad, top+dp(30), size.Width-2*pad, meter)
 	y := top + dp(30) + meter + dp(5)
+	if s.stacked {
+		y -= dp(4)
+	}
 	bottom := s.arrangeBelow(size)
 	s.arrangeText(size, y, bottom)
 }
@@ -202,8 +205,6 @@ func (s *statePane) arrangeBelow(size fyne.Size) float32 {
 		w := placeMiddleAt(s.file, dp(15), bottom, dp(46))
 		placeMiddleAt(s.image, dp(15)+w+dp(8), bottom, dp(46))
 		s.drop.placeRight(size.Width-dp(statePad), bottom, width/2, dp(46))
-	} else {
-		bottom -= dp(8)
 	}
 	gap := dp(8)
 	for i := len(s.pictures) - 1; i >= 0; i-- {
@@ -268,64 +269,4 @@ func placeMiddleAt(o fyne.CanvasObject, x, y, height float32) float32 {
 func (e *stateEntry) textHeight(width float32) float32 {
 	lines := len(wrapWords(e.Text, width-dp(16), dp(15)))
 	return float32(lines)*dp(22.2) + dp(22)
-}
-
-// structured shows a state that is no text: as JSON, kept as written.
-type structured struct {
-	figure
-	back  *canvas.Rectangle
-	head  *label
-	edit  *button
-	lines []*label
-}
-
-var _ drawn = (*structured)(nil)
-
-func newStructured(p *page) *structured {
-	s := &structured{back: newRect(10)}
-	s.head = newLabel("Structured state, kept as written", colorInk2, 12, regular)
-	s.edit = newButton(rankLink, "", "Edit as JSON", p.openJSON)
-	s.ExtendBaseWidget(s)
-	s.Hide()
-	return s
-}
-
-// CreateRenderer builds the drawing.
-func (s *structured) CreateRenderer() fyne.WidgetRenderer { return newDrawing(s) }
-
-func (s *structured) set(kind engine.ValueType, text string) {
-	if kind == engine.Object || kind == engine.Array {
-		text = indented(text)
-	}
-	s.lines, s.parts = nil, []fyne.CanvasObject{s.back, s.head.Text, s.edit}
-	for _, line := range firstLines(text, 200) {
-		l := newLabel(line, colorInk, 12, mono)
-		s.lines = append(s.lines, l)
-		s.parts = append(s.parts, l.Text)
-	}
-	s.Refresh()
-}
-
-func (s *structured) paint() {
-	s.back.FillColor, s.back.CornerRadius = themeColor(colorAccentSoft), dp(10)
-	s.head.paint()
-	for _, l := range s.lines {
-		l.paint()
-	}
-}
-
-func (s *structured) least() fyne.Size { return fyne.NewSize(dp(200), dp(80)) }
-
-func (s *structured) arrange(size fyne.Size) {
-	put(s.back, 0, 0, size.Width, size.Height)
-	x := placeLeftOf(s.edit, size.Width-dp(8), dp(36))
-	s.head.place(dp(12), 0, max(0, x-dp(20)), dp(36))
-	for i, l := range s.lines {
-		y := dp(36) + float32(i)*dp(20)
-		fits := y+dp(20) < size.Height
-		show(l.Text, fits)
-		if fits {
-			l.place(dp(12), y, size.Width-dp(24), dp(20))
-		}
-	}
 }

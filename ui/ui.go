@@ -160,6 +160,7 @@ type Settings struct {
 	HintsClosed []string   `json:"hints_closed,omitempty"`
 	ToldHiding  bool       `json:"told_hiding"`
 	LegendSeen  bool       `json:"legend_seen"`
+	IdleMinutes int        `json:"idle_minutes,omitempty"` // until a model that nobody asks is unloaded; 0: never
 }
 
 // DefaultSettings are those of a first start.
@@ -182,6 +183,7 @@ func (s Settings) checked() Settings {
 	s.Threshold = within(s.Threshold, thresholdLow, thresholdHigh, d.Threshold)
 	s.StateWidth = within(s.StateWidth, 280, 4000, d.StateWidth)
 	s.StateLines = within(s.StateLines, 80, 400, d.StateLines)
+	s.IdleMinutes = min(max(s.IdleMinutes, 0), 24*60)
 	s.Width = within(s.Width, 760, 10000, d.Width)
 	s.Height = within(s.Height, 520, 10000, d.Height)
 	return s
