@@ -46,6 +46,7 @@ type Row struct {
 	Max             float64 `json:"max_s"`
 	Prefill         float64 `json:"prefill_s"` // median of the backbone alone
 	Head            float64 `json:"head_s"`    // median of the head alone
+	CPU             float64 `json:"cpu_s"`     // median time of all threads together; 0 where unknown
 	TokensPerSecond float64 `json:"tokens_per_s"`
 	PeakBytes       int64   `json:"peak_bytes"`              // most memory of the process during these runs
 	AboveWeights    int64   `json:"above_weights_bytes"`     // of it, what is not mapped files; 0 where unknown
@@ -79,7 +80,7 @@ func Run(ctx context.Context, m Subject, o Options) ([]Row, error) {
 }
 
 // samples are the times of the runs of one length.
-type samples struct{ total, prefill, head, peak []float64 }
+type samples struct{ total, prefill, head, cpu, peak []float64 }
 
 func measure(ctx context.Context, m Subject, r *engine.Request, o Options) (Row, error) {
 	warm, err := m.Decide(ctx, r)
@@ -91,12 +92,13 @@ func measure(ctx context.Context, m Subject, r *engine.Request, o Options) (Row,
 	var s samples
 	var work float64
 	for range row.Runs {
-		before := operations(o.Meter)
+		before, began := operations(o.Meter), processorSeconds()
 		resp, err := m.Decide(ctx, r)
 		if err != nil {
 			return Row{}, err
 		}
 		work = operations(o.Meter) - before
+		s.cpu = append(s.cpu, processorSeconds()-began)
 		t := resp.Timing
 		s.total = append(s.total, t.Total.Seconds())
 		s.prefill, s.head = append(s.prefill, t.Prefill.Seconds()), append(s.head, t.Head.Seconds())
@@ -121,7 +123,7 @@ func operations(m Meter) float64 {
 
 func (r *Row) fill(s samples, work float64) {
 	r.Median, r.Min, r.Max = median(s.total), slices.Min(s.total), slices.Max(s.total)
-	r.Prefill, r.Head = median(s.prefill), median(s.head)
+	r.Prefill, r.Head, r.CPU = median(s.prefill), median(s.head), median(s.cpu)
 	r.TokensPerSecond = float64(r.Tokens) / r.Median
 	if len(s.peak) > 0 {
 		r.Peak = median(s.peak) / 1e9

@@ -74,6 +74,9 @@ func TestRun(t *testing.T) {
 		if !(r.Min > 0 && r.Min <= r.Median && r.Median <= r.Max && r.Prefill+r.Head <= r.Max+1e-3) {
 			t.Errorf("row %d: times %v ≤ %v ≤ %v with prefill %v and head %v are in no order", i, r.Min, r.Median, r.Max, r.Prefill, r.Head)
 		}
+		if r.CPU <= 0 {
+			t.Errorf("row %d: %v seconds of the processor", i, r.CPU)
+		}
 		if r.Share <= 0 || r.Share > 1.5 || r.PeakBytes <= 0 {
 			t.Errorf("row %d: share of the peak %v, memory %d", i, r.Share, r.PeakBytes)
 		}

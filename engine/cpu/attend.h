@@ -46,7 +46,7 @@ static void load_queries(const clef_attend *a, const attend_room *m, int64_t hea
       EACH(a->dim, c, room) {
         vf x = vpart(p + c, room);
         if (a->form == CLEF_FORM_BF16) {
-          vh y = __builtin_convertvector(bf16_low(x), vh);
+          vh y = to_bf16(x);
           memcpy(q + c * 2, &y, sizeof y);
         } else {
           vstore((float *)(void *)q + c, x);
@@ -96,7 +96,7 @@ static void weigh(const clef_attend *a, const attend_room *m, int64_t row, int64
     e = vpick(x > vset(-1e29f), e, (vf){0});
     total += e;
     if (a->form == CLEF_FORM_BF16) {
-      vh h = __builtin_convertvector(bf16_low(e), vh);
+      vh h = to_bf16(e);
       memcpy(p + c * 2, &h, sizeof h);
     } else {
       vstore((float *)(void *)p + c, e);

@@ -15,17 +15,8 @@ INLINE vu f32_of_bf16(const uint8_t *p) { return (vu)from_bf16(vloadh(p)); }
 INLINE vu f32_of_f16(const uint8_t *p) { return (vu)from_f16(vloadh(p)); }
 INLINE vu bf16_of_bf16(const uint8_t *p) { return vloadu(p); }
 
-// pairs rounds 2*VW floats in order to bfloat16 pairs.
-INLINE vu pairs(vf a, vf b) {
-  vu x = bf16_high(a) >> 16, y = bf16_high(b) >> 16;
-  vh lo = __builtin_convertvector(x, vh), hi = __builtin_convertvector(y, vh);
-  vu out;
-  memcpy(&out, &lo, sizeof lo);
-  memcpy((uint8_t *)&out + sizeof lo, &hi, sizeof hi);
-  return out;
-}
-INLINE vu bf16_of_f32(const uint8_t *p) { return pairs((vf)vloadu(p), (vf)vloadu(p + VW * 4)); }
-INLINE vu bf16_of_f16(const uint8_t *p) { return pairs(from_f16(vloadh(p)), from_f16(vloadh(p + VW * 2))); }
+INLINE vu bf16_of_f32(const uint8_t *p) { return to_bf16_two((vf)vloadu(p), (vf)vloadu(p + VW * 4)); }
+INLINE vu bf16_of_f16(const uint8_t *p) { return to_bf16_two(from_f16(vloadh(p)), from_f16(vloadh(p + VW * 2))); }
 
 // DENSE defines the expansion of VW outputs from row n, inputs [k0, k1). PER is the number of
 // inputs in a lane, BYTES the size of a stored input.
@@ -129,23 +120,31 @@ INLINE vf codes_f32(const uint8_t *c, float scale, float bias) {
   return __builtin_convertvector(__builtin_convertvector(b, vi), vf) * scale + bias;
 }
 
+// group_values reads the scales and biases of VW outputs; they stay zero past the last output.
+INLINE void group_values(const clef_weight *w, int64_t n, int64_t g, float *scale, float *bias) {
+  for (int i = 0; i < VW && n + i < w->rows; i++) {
+    scale[i] = group_value(w->scales, w, n + i, g);
+    bias[i] = group_value(w->biases, w, n + i, g);
+  }
+}
+
 // expand_quant dequantises VW outputs from row n to float32 lanes or bfloat16 pairs.
 INLINE void expand_quant(const clef_weight *w, int64_t n, int64_t k0, int64_t k1, uint32_t *panel, int per) {
   uint8_t codes[VW][SPAN];
+  float scale[VW] = {0}, bias[VW] = {0};
   const int64_t unit = (int64_t)VW * per;
   for (int64_t k = k0; k < k1; k += SPAN) {
     int64_t len = k1 - k < SPAN ? k1 - k : SPAN;
-    for (int i = 0; i < VW; i++)
+    for (int i = 0; i < VW; i++) {
       if (n + i < w->rows) unpack(w, n + i, k, len, codes[i]);
+      else memset(codes[i], 0, SPAN);
+    }
     for (int64_t o = 0; o < len; o += unit, panel += (int64_t)VW * NR) {
+      if ((k + o) % w->group == 0) group_values(w, n, (k + o) / w->group, scale, bias);
       vu t[VW];
       for (int i = 0; i < VW; i++) {
-        t[i] = (vu){0};
-        if (n + i >= w->rows) continue;
-        int64_t g = (k + o) / w->group;
-        float s = group_value(w->scales, w, n + i, g), z = group_value(w->biases, w, n + i, g);
-        vf a = codes_f32(codes[i] + o, s, z);
-        t[i] = per == 1 ? (vu)a : pairs(a, codes_f32(codes[i] + o + VW, s, z));
+        vf a = codes_f32(codes[i] + o, scale[i], bias[i]);
+        t[i] = per == 1 ? (vu)a : to_bf16_two(a, codes_f32(codes[i] + o + VW, scale[i], bias[i]));
       }
       put(t, panel);
     }

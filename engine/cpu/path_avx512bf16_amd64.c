@@ -19,6 +19,8 @@
 #define CODE_OFFSET 0
 #define DOT_INT8(acc, x, w) ((vi)_mm512_dpbusd_epi32((__m512i)(acc), (__m512i)(w), (__m512i)(x)))
 #define DOT_BF16(acc, x, w) ((vf)_mm512_dpbf16_ps((__m512)(acc), (__m512bh)(x), (__m512bh)(w)))
+#define ROUND_BF16(x) ((vh)_mm512_cvtneps_pbh((__m512)(x)))
+#define ROUND_BF16_TWO(a, b) ((vu)_mm512_cvtne2ps_pbh((__m512)(b), (__m512)(a)))
 
 #include "path.h"
 

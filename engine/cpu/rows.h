@@ -9,13 +9,13 @@ static void path_to_bf16(clef_mat x, uint8_t *dst, int64_t stride, int64_t from,
     uint8_t *d = dst + i * stride;
     int64_t c = 0;
     for (; c + VW <= x.cols; c += VW) {
-      vh h = __builtin_convertvector(bf16_low(vload(p + c)), vh);
+      vh h = to_bf16(vload(p + c));
       memcpy(d + c * 2, &h, sizeof h);
     }
     if (c < x.cols) {
       float tail[VW] = {0};
       memcpy(tail, p + c, (size_t)(x.cols - c) * 4);
-      vh h = __builtin_convertvector(bf16_low(vload(tail)), vh);
+      vh h = to_bf16(vload(tail));
       memcpy(d + c * 2, &h, sizeof h);
     }
   }

@@ -125,6 +125,28 @@ INLINE vu bf16_high(vf x) {
 }
 INLINE vu bf16_low(vf x) { return bf16_high(x) >> 16; }
 
+// to_bf16 rounds to bfloat16, in order.
+INLINE vh to_bf16(vf x) {
+#ifdef ROUND_BF16
+  return ROUND_BF16(x);
+#else
+  return __builtin_convertvector(bf16_low(x), vh);
+#endif
+}
+
+// to_bf16_two rounds two vectors, one after the other.
+INLINE vu to_bf16_two(vf a, vf b) {
+#ifdef ROUND_BF16_TWO
+  return ROUND_BF16_TWO(a, b);
+#else
+  vh x = to_bf16(a), y = to_bf16(b);
+  vu out;
+  memcpy(&out, &x, sizeof x);
+  memcpy((uint8_t *)&out + sizeof x, &y, sizeof y);
+  return out;
+#endif
+}
+
 // bf16_pairs interleaves: lane i holds low[i] in its lower half and high[i] above.
 INLINE vu bf16_pairs(vf low, vf high) { return bf16_low(low) | bf16_high(high); }
 
