@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"text/tabwriter"
 
@@ -90,7 +89,7 @@ func (c *common) bench(ctx context.Context, f benchFlags) error {
 	if c.json {
 		return printJSON(report)
 	}
-	return report.print(os.Stdout)
+	return report.print(&stdout)
 }
 
 // openBench opens the model with its own hold on the backend, which counts operations.

@@ -94,15 +94,15 @@ func (c *common) saveTemperature(fit measure.Calibration, records int) error {
 }
 
 func printCalibration(r calibrateReport) {
-	fmt.Printf("temperature %.3f (quartiles %.3f and %.3f over %d splits, %d decisions)\n", r.Temperature, r.Quartiles[0], r.Quartiles[1], r.Splits, r.Decisions)
-	fmt.Printf("on held-out halves: ECE %.4f → %.4f · log loss %.4f → %.4f · Brier %.4f → %.4f\n",
+	fmt.Fprintf(&stdout, "temperature %.3f (quartiles %.3f and %.3f over %d splits, %d decisions)\n", r.Temperature, r.Quartiles[0], r.Quartiles[1], r.Splits, r.Decisions)
+	fmt.Fprintf(&stdout, "on held-out halves: ECE %.4f → %.4f · log loss %.4f → %.4f · Brier %.4f → %.4f\n",
 		r.ECEBefore, r.ECEAfter, r.LossBefore, r.LossAfter, r.BrierBefore, r.BrierAfter)
 	switch {
 	case r.Saved:
-		fmt.Printf("attached to %s\n", clean(r.Model))
+		fmt.Fprintf(&stdout, "attached to %s\n", clean(r.Model))
 	case r.ECEAfter >= r.ECEBefore:
-		fmt.Println("it does not make the model better calibrated here: leave it")
+		fmt.Fprintln(&stdout, "it does not make the model better calibrated here: leave it")
 	default:
-		fmt.Println("add --save to attach it to the model")
+		fmt.Fprintln(&stdout, "add --save to attach it to the model")
 	}
 }

@@ -2,9 +2,9 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
-	"io"
-	"os"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -26,8 +26,8 @@ type caseFlags struct {
 func (c *caseFlags) register(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.Var(stateFlag{c}, "state", "the state: text, or @FILE (a .json file is read as JSON, @@ starts a text with @)")
-	f.Var(questionFlag{c, engine.Choice}, "choice", "a question to pick from: 'id: name=description; name'; 'id: question :: name; name' asks in words")
-	f.Var(questionFlag{c, engine.Score}, "score", "a question to rate: 'id: low | middle | high'; 'id: question :: low | high' asks in words")
+	f.Var(questionFlag{c, engine.Choice}, "choice", "a question to pick from: 'id: name=description; name'; 'id: question :: name; name' asks in words; \\; and \\= are text")
+	f.Var(questionFlag{c, engine.Score}, "score", "a question to rate: 'id: low | middle | high'; 'id: question :: low | high' asks in words; \\| is text")
 	f.Var(questionFlag{c, engine.Noul}, "noul", "a yes-or-no question: 'id: question'")
 	f.StringArrayVar(&c.images, "image", nil, "a PNG, JPEG or WebP file; repeatable")
 }
@@ -36,14 +36,14 @@ func (c *caseFlags) register(cmd *cobra.Command) {
 func (c *caseFlags) given() bool { return c.hasState || len(c.questions) > 0 }
 
 // request returns the request that the flags describe.
-func (c *caseFlags) request() (*engine.Request, error) {
+func (c *caseFlags) request(ctx context.Context) (*engine.Request, error) {
 	if !c.hasState {
 		return nil, usage("--state is missing")
 	}
 	if len(c.questions) == 0 {
 		return nil, usage("ask something: --choice, --score or --noul")
 	}
-	state, err := stateValue(c.state)
+	state, err := stateValue(ctx, c.state)
 	if err != nil {
 		return nil, err
 	}
@@ -51,11 +51,11 @@ func (c *caseFlags) request() (*engine.Request, error) {
 }
 
 // attach reads the image files into r.
-func (c *caseFlags) attach(r *engine.Request) error {
+func (c *caseFlags) attach(ctx context.Context, r *engine.Request) error {
 	for _, name := range c.images {
-		b, err := os.ReadFile(name)
+		b, err := readPart(ctx, "--image", name, engine.DefaultLimits().ImageBytes)
 		if err != nil {
-			return usage("--image: %v", err)
+			return err
 		}
 		r.Images = append(r.Images, engine.Image{Data: b})
 	}
@@ -98,19 +98,37 @@ func (f questionFlag) Set(s string) error {
 }
 
 // stateValue reads the value of --state.
-func stateValue(s string) (engine.Value, error) {
+func stateValue(ctx context.Context, s string) (engine.Value, error) {
 	name, isFile := strings.CutPrefix(s, "@")
 	if !isFile || strings.HasPrefix(name, "@") { // @@ stands for a text that starts with @
 		return textValue("--state", name)
 	}
-	b, err := readFile(name)
+	b, err := readPart(ctx, "--state", name, engine.DefaultLimits().Body)
 	if err != nil {
-		return engine.Value{}, usage("--state: %v", err)
+		return engine.Value{}, err
 	}
-	if strings.HasSuffix(strings.ToLower(name), ".json") {
-		return engine.ParseValue(b, engine.Limits{})
+	if !strings.HasSuffix(strings.ToLower(name), ".json") {
+		return textValue("--state "+s, string(bytes.TrimPrefix(b, []byte("\ufeff"))))
 	}
-	return textValue("--state "+s, string(bytes.TrimPrefix(b, []byte("\ufeff"))))
+	v, err := engine.ParseValue(b, engine.Limits{})
+	if e, ok := errors.AsType[*engine.Error](err); ok { // its places are those of a body, and this is a file
+		return engine.Value{}, &engine.Error{Reason: e.Reason, Message: "--state " + s + ": " + e.Message, Err: e}
+	}
+	return v, err
+}
+
+// readPart reads the file that a flag names.
+func readPart(ctx context.Context, flag, name string, most int) ([]byte, error) {
+	b, err := readInput(ctx, name, most)
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case errors.Is(err, errOverLong):
+		return nil, usage("%s: %s has more than %d bytes, which is the limit", flag, name, most)
+	case err != nil:
+		return nil, usage("%s: %v", flag, err)
+	}
+	return b, nil
 }
 
 func textValue(what, text string) (engine.Value, error) {
@@ -120,21 +138,13 @@ func textValue(what, text string) (engine.Value, error) {
 	return engine.Text(text), nil
 }
 
-// readFile reads a file, or stdin for "-".
-func readFile(name string) ([]byte, error) {
-	if name == "-" {
-		return io.ReadAll(os.Stdin)
-	}
-	return os.ReadFile(name)
-}
-
 // parseQuestion reads 'id: rest' in the form of its kind.
 func parseQuestion(kind engine.Kind, s string) (engine.Question, error) {
 	if !utf8.ValidString(s) {
 		return engine.Question{}, fmt.Errorf("not UTF-8 text")
 	}
-	id, rest, ok := strings.Cut(s, ":")
-	if id = strings.TrimSpace(id); id == "" || (!ok && kind != engine.Noul) {
+	id, rest, ok := cutAt(s, ":")
+	if id = plain(id, ":"); id == "" || (!ok && kind != engine.Noul) {
 		return engine.Question{}, fmt.Errorf("%q has no 'id:' in front", s)
 	}
 	q := engine.Question{ID: id, Kind: kind}
@@ -146,9 +156,9 @@ func parseQuestion(kind engine.Kind, s string) (engine.Question, error) {
 		}
 		return q, nil
 	}
-	if words, options, asked := strings.Cut(rest, "::"); asked {
+	if words, options, asked := cutAt(rest, "::"); asked {
 		rest = options
-		if words = strings.TrimSpace(words); words != "" {
+		if words = plain(words, ":;=|"); words != "" {
 			q.Instructions = engine.Text(words)
 		}
 	}
@@ -165,9 +175,9 @@ func parseQuestion(kind engine.Kind, s string) (engine.Question, error) {
 func parseChoices(s string) ([]engine.Option, error) {
 	var options []engine.Option
 	seen := map[string]bool{}
-	for part := range strings.SplitSeq(s, ";") {
-		name, description, described := strings.Cut(part, "=")
-		if name = strings.TrimSpace(name); name == "" {
+	for _, part := range splitAt(s, ";") {
+		name, description, described := cutAt(part, "=")
+		if name = plain(name, ":;="); name == "" {
 			if strings.TrimSpace(part) == "" {
 				continue // a trailing semicolon
 			}
@@ -179,7 +189,7 @@ func parseChoices(s string) ([]engine.Option, error) {
 		seen[name] = true
 		o := engine.Option{Name: name, Description: engine.Value{Type: engine.Null}}
 		if described {
-			o.Description = engine.Text(strings.TrimSpace(description))
+			o.Description = engine.Text(plain(description, ":;="))
 		}
 		options = append(options, o)
 	}
@@ -195,8 +205,8 @@ func parseChoices(s string) ([]engine.Option, error) {
 // parseLevels reads 'low | middle | high'.
 func parseLevels(s string) ([]engine.Option, error) {
 	var options []engine.Option
-	for part := range strings.SplitSeq(s, "|") {
-		level := strings.TrimSpace(part)
+	for _, part := range splitAt(s, "|") {
+		level := plain(part, ":|")
 		if level == "" {
 			return nil, fmt.Errorf("an empty level; write 'id: low | middle | high'")
 		}

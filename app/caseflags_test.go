@@ -19,7 +19,7 @@ func askFlags(t *testing.T, args ...string) (string, error) {
 	if err := cmd.ParseFlags(args); err != nil {
 		return "", err
 	}
-	r, err := f.request()
+	r, err := f.request(t.Context())
 	if err != nil {
 		return "", err
 	}
@@ -35,6 +35,7 @@ func TestCaseFlags(t *testing.T) {
 		}
 		return name
 	}
+	twice := write("twice.json", `{"a":1,"a":2}`)
 	text, object := write("a.txt", "\ufeffline one\nline two\n"), write("a.json", `{"b": 1.0, "a": [1e5]}`)
 	for _, c := range []struct {
 		args []string
@@ -54,6 +55,11 @@ func TestCaseFlags(t *testing.T) {
 		{[]string{"--state", "", "--noul", "질문 🎯: x: y"}, `{"state":"","questions":{"질문 🎯":{"type":"noul","instructions":"x: y"}}}`},
 		{[]string{"--state", "@" + text, "--noul", "q"}, `{"state":"line one\nline two\n","questions":{"q":{"type":"noul"}}}`},
 		{[]string{"--state", "@" + object, "--noul", "q"}, `{"state":{"b":1.0,"a":[1e5]},"questions":{"q":{"type":"noul"}}}`},
+		{
+			[]string{"--state", "x", "--choice", `a\:b: Which\: one? :: c\;d=e\=f \; g; h\\; C:\dir=i:j`, "--score", `s: lo\|er | C:\dir \d | hi`, "--noul", `q\:r: \d;|=\\`},
+			`{"state":"x","questions":{"a:b":{"type":"choice","instructions":"Which: one?","criteria":{"c;d":"e=f ; g","h\\":null,"C:\\dir":"i:j"}},` +
+				`"s":{"type":"score","criteria":["lo|er","C:\\dir \\d","hi"]},"q:r":{"type":"noul","instructions":"\\d;|=\\\\"}}}`,
+		},
 		{[]string{"--state", "@@home", "--noul", "q"}, `{"state":"@home","questions":{"q":{"type":"noul"}}}`},
 	} {
 		if got, err := askFlags(t, c.args...); err != nil || got != c.want {
@@ -65,7 +71,9 @@ func TestCaseFlags(t *testing.T) {
 		{"--state", "x"},
 		{"--state", "x", "--state", "y", "--noul", "q"},
 		{"--state", "@" + filepath.Join(dir, "none"), "--noul", "q"},
+		{"--state", "@" + twice, "--noul", "q"},
 		{"--state", "x", "--choice", "a"},
+		{"--state", "x", "--choice", `a\: b`},
 		{"--state", "x", "--choice", ": b"},
 		{"--state", "x", "--choice", "a: ;"},
 		{"--state", "x", "--choice", "a: =b"},

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -101,7 +100,7 @@ const mostShown = 40
 
 func printCompare(r compareReport) error {
 	if len(r.Differences) > 0 {
-		t := tabwriter.NewWriter(os.Stdout, 0, 8, 2, ' ', 0)
+		t := tabwriter.NewWriter(&stdout, 0, 8, 2, ' ', 0)
 		fmt.Fprintf(t, "RECORD\tQUESTION\tA\tB\tMARGIN\t\n")
 		for _, d := range r.Differences[:min(len(r.Differences), mostShown)] {
 			what := ""
@@ -116,9 +115,9 @@ func printCompare(r compareReport) error {
 		if err := t.Flush(); err != nil {
 			return fmt.Errorf("write the table: %w", err)
 		}
-		fmt.Println()
+		fmt.Fprintln(&stdout)
 	}
-	fmt.Printf("%d decisions in %d records · %d changed · %d cross %.2f · largest difference %.4f, mean %.5f · %d bad lines · %d failed\n",
+	fmt.Fprintf(&stdout, "%d decisions in %d records · %d changed · %d cross %.2f · largest difference %.4f, mean %.5f · %d bad lines · %d failed\n",
 		r.Decisions, r.Records, r.Changed, r.Crossed, r.Threshold, r.Largest, r.Mean, len(r.Bad), len(r.Failed))
 	return nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -25,7 +26,7 @@ func newDecide(c *common) *cobra.Command {
 			"    --score 'urgency: Can wait | This week | Today' --noul 'outage: Is a service down?'",
 		Args: atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			r, err := readCase(args, &flags)
+			r, err := readCase(cmd.Context(), args, &flags)
 			if err != nil {
 				return err
 			}
@@ -43,26 +44,26 @@ var caseLimits = engine.Limits{KeepNullSides: true}
 
 // readCase reads the request from the file, stdin or the flags, and checks it as the
 // endpoint does.
-func readCase(args []string, flags *caseFlags) (*engine.Request, error) {
-	r, err := readRequest(args, flags)
+func readCase(ctx context.Context, args []string, flags *caseFlags) (*engine.Request, error) {
+	r, err := readRequest(ctx, args, flags)
 	if err != nil {
 		return nil, err
 	}
 	if len(flags.images) == 0 {
 		return r, nil
 	}
-	if err := flags.attach(r); err != nil {
+	if err := flags.attach(ctx, r); err != nil {
 		return nil, err
 	}
 	return r, r.Check(caseLimits)
 }
 
-func readRequest(args []string, flags *caseFlags) (*engine.Request, error) {
+func readRequest(ctx context.Context, args []string, flags *caseFlags) (*engine.Request, error) {
 	if flags.given() {
 		if len(args) > 0 {
 			return nil, usage("give either a file or --state with questions, not both")
 		}
-		r, err := flags.request()
+		r, err := flags.request(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -74,8 +75,14 @@ func readRequest(args []string, flags *caseFlags) (*engine.Request, error) {
 	} else if isatty.IsTerminal(os.Stdin.Fd()) {
 		return nil, usage("give a file with a request, - for stdin, or --state and a question; see clefbar decide --help")
 	}
-	b, err := readFile(name)
-	if err != nil {
+	most := engine.DefaultLimits().Body
+	b, err := readInput(ctx, name, most)
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case errors.Is(err, errOverLong):
+		return nil, engine.InvalidAt("too_long", nil, "The request has more than %d bytes, which is the limit", most)
+	case err != nil:
 		return nil, usage("%v", err)
 	}
 	return engine.ParseRequest(b, caseLimits)
@@ -95,12 +102,12 @@ func (c *common) decide(ctx context.Context, r *engine.Request, timing bool) err
 	}
 	resp.Timing.Load = loaded
 	if c.json {
-		fmt.Printf("%s\n", withTiming(resp, timing))
+		fmt.Fprintf(&stdout, "%s\n", withTiming(resp, timing))
 		return nil
 	}
-	printBars(os.Stdout, resp, m.Info(), terminalColumns(os.Stdout))
+	printBars(&stdout, resp, m.Info(), terminalColumns(os.Stdout))
 	if timing {
-		fmt.Println(timingLine(resp.Timing))
+		fmt.Fprintln(&stdout, timingLine(resp.Timing))
 	}
 	return nil
 }

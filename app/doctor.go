@@ -195,7 +195,7 @@ func printDiagnosis(d *diagnosis) {
 		case !c.OK:
 			mark = bold("FAIL")
 		}
-		fmt.Printf("%s  %-10s %s\n", mark, c.Name, clean(c.Detail))
+		fmt.Fprintf(&stdout, "%s  %-10s %s\n", mark, c.Name, clean(c.Detail))
 	}
 	for _, p := range d.Probes {
 		mark, detail := "ok  ", "no reference yet: --record keeps this answer as one"
@@ -205,7 +205,7 @@ func printDiagnosis(d *diagnosis) {
 		if !p.OK {
 			mark = bold("FAIL")
 		}
-		fmt.Printf("%s    %-8s %s\n", mark, p.Probe, clean(detail))
+		fmt.Fprintf(&stdout, "%s    %-8s %s\n", mark, p.Probe, clean(detail))
 	}
-	fmt.Printf("\n%s\n%s: %s\n", clean(d.Machine.String()), clean(d.Model), d.sentence())
+	fmt.Fprintf(&stdout, "\n%s\n%s: %s\n", clean(d.Machine.String()), clean(d.Model), d.sentence())
 }

@@ -18,7 +18,7 @@ func newEncode(c *common) *cobra.Command {
 		Example: "  clefbar encode --state 'Where is my refund?' --noul 'refund: Is it about a refund?'",
 		Args:    atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			r, err := readCase(args, &flags)
+			r, err := readCase(cmd.Context(), args, &flags)
 			if err != nil {
 				return err
 			}
@@ -109,8 +109,8 @@ func spansOf(e *engine.Encoding) encodingJSON {
 
 // printEncoding writes the prompt for a person: the text, then counts and warnings.
 func printEncoding(e *engine.Encoding) {
-	fmt.Println(e.Text)
-	fmt.Printf("\n%d of %d tokens · state %d · %s\n", len(e.IDs), e.Limit, e.State.Len(), clean(e.Model))
+	fmt.Fprintln(&stdout, e.Text)
+	fmt.Fprintf(&stdout, "\n%d of %d tokens · state %d · %s\n", len(e.IDs), e.Limit, e.State.Len(), clean(e.Model))
 	for _, k := range e.Control {
 		fmt.Fprintf(os.Stderr, "the control token %s stands in %s (token %d)\n", k.Token, clean(k.Where), k.At)
 	}

@@ -127,7 +127,7 @@ func (c *common) eval(ctx context.Context, name, out string, resume bool, thresh
 	if c.json {
 		err = printJSON(report)
 	} else {
-		err = printEval(os.Stdout, report)
+		err = printEval(&stdout, report)
 	}
 	if err == nil && report.Interrupted {
 		return exitError(exitInterrupted)

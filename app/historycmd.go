@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"strconv"
 	"text/tabwriter"
 	"time"
@@ -84,7 +83,7 @@ func (c *common) listHistory(cmd *cobra.Command, q history.Query) error {
 	if c.json {
 		return printJSON(rows)
 	}
-	t := tabwriter.NewWriter(os.Stdout, 0, 8, 2, ' ', 0)
+	t := tabwriter.NewWriter(&stdout, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(t, "ID\tWHEN\tSTATUS\tTOOK\tMODEL\tCLIENT")
 	for _, r := range rows {
 		fmt.Fprintf(t, "%d\t%s\t%d\t%.1f ms\t%s\t%s\n", r.ID, r.At.Format(time.DateTime), r.Status, r.MS, clean(r.Model), clean(r.Client))

@@ -42,5 +42,9 @@ func command(args []string) int {
 	context.AfterFunc(ctx, stop)
 	root := newRoot()
 	root.SetArgs(args)
-	return report(os.Stderr, root.ExecuteContext(ctx))
+	err := root.ExecuteContext(ctx)
+	if err == nil && stdout.err != nil {
+		err = fmt.Errorf("write the result: %w", stdout.err)
+	}
+	return report(os.Stderr, err)
 }

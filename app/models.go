@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"text/tabwriter"
 
@@ -93,7 +92,7 @@ func (c *common) listModels(cmd *cobra.Command) error {
 	if c.json {
 		return printJSON(rows)
 	}
-	t := tabwriter.NewWriter(os.Stdout, 0, 8, 2, ' ', 0)
+	t := tabwriter.NewWriter(&stdout, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(t, "NAME\tPRECISION\tDISK\tMEMORY\tFITS\tSTATE")
 	for _, r := range rows {
 		mark := ""
@@ -114,7 +113,7 @@ func (c *common) listModels(cmd *cobra.Command) error {
 
 func (c *common) modelPath(args []string) error {
 	if len(args) == 0 {
-		fmt.Println(hub.DefaultCache().Dir)
+		fmt.Fprintln(&stdout, hub.DefaultCache().Dir)
 		return nil
 	}
 	l, err := c.library()
@@ -128,7 +127,7 @@ func (c *common) modelPath(args []string) error {
 	if key == etudeKey {
 		return &engine.Error{Reason: engine.NoModel, Message: "Etude is inside the program: it has no folder"}
 	}
-	fmt.Println(key)
+	fmt.Fprintln(&stdout, key)
 	return nil
 }
 
@@ -175,7 +174,7 @@ func (c *common) inspect(dir string) error {
 }
 
 func printTensors(list *models.Listing) error {
-	t := tabwriter.NewWriter(os.Stdout, 0, 8, 2, ' ', 0)
+	t := tabwriter.NewWriter(&stdout, 0, 8, 2, ' ', 0)
 	var total int64
 	for _, x := range list.Tensors {
 		fmt.Fprintf(t, "%s\t%s\t%v\t%d\t%s\t%s\n", clean(x.Name), x.DType, x.Shape, x.Bytes, x.Quant, x.File)
@@ -184,6 +183,6 @@ func printTensors(list *models.Listing) error {
 	if err := t.Flush(); err != nil {
 		return fmt.Errorf("write the table: %w", err)
 	}
-	fmt.Printf("\n%s · %s · %d tensors · %s\n", clean(list.Name), list.Layout, len(list.Tensors), size(total))
+	fmt.Fprintf(&stdout, "\n%s · %s · %d tensors · %s\n", clean(list.Name), list.Layout, len(list.Tensors), size(total))
 	return nil
 }

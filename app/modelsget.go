@@ -42,7 +42,7 @@ func (c *common) getModel(ctx context.Context, what string) error {
 	if c.json {
 		return printJSON(map[string]string{"repo": repo.ID, "commit": repo.Commit, "path": dir})
 	}
-	fmt.Println(dir)
+	fmt.Fprintln(&stdout, dir)
 	return nil
 }
 
@@ -123,7 +123,7 @@ func (c *common) removeModel(ctx context.Context, name string, yes bool) error {
 	if c.json {
 		return printJSON(map[string]any{"repo": found.Repo, "commit": found.Commit, "freed_bytes": freed})
 	}
-	fmt.Printf("removed %s at %s, %s freed\n", found.Repo, found.Commit, size(freed))
+	fmt.Fprintf(&stdout, "removed %s at %s, %s freed\n", found.Repo, found.Commit, size(freed))
 	return nil
 }
 

@@ -40,6 +40,7 @@ func newRoot() *cobra.Command {
 		PersistentPreRunE: func(*cobra.Command, []string) error { return c.check() },
 		RunE:              func(*cobra.Command, []string) error { return usage("name a command; see clefbar --help") },
 	}
+	root.SetOut(&stdout) // help and completion scripts
 	root.SuggestionsMinimumDistance = 2
 	root.SetFlagErrorFunc(flagError)
 	f := root.PersistentFlags()
@@ -79,7 +80,7 @@ func (c *common) progress(format string, args ...any) {
 
 // printJSON writes a result as one line of JSON, without escaping what HTML would need.
 func printJSON(v any) error {
-	e := json.NewEncoder(os.Stdout)
+	e := json.NewEncoder(&stdout)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil {
 		return fmt.Errorf("write the result: %w", err)

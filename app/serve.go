@@ -124,7 +124,7 @@ func (c *common) serving(ctx context.Context, svc *endpoint.Service, w *worker.W
 	case <-ctx.Done():
 		return nil
 	}
-	fmt.Printf("clefbar: ready on %s with %s\n", svc.URL(), clean(w.Status().Chosen.Name))
+	fmt.Fprintf(&stdout, "clefbar: ready on %s with %s\n", svc.URL(), clean(w.Status().Chosen.Name))
 	<-ctx.Done()
 	c.progress("clefbar: finishing what runs")
 	return nil

@@ -27,6 +27,8 @@ func flagError(cmd *cobra.Command, err error) error {
 	text := err.Error()
 	name, unknown := strings.CutPrefix(text, "unknown flag: --")
 	if !unknown {
+		// The flag library ends a wrong number or switch with the words of the parser in Go's library.
+		text, _, _ = strings.Cut(text, ": strconv.")
 		return usage("%s", text)
 	}
 	best, least := "", 3

@@ -60,7 +60,7 @@ func newVersion(c *common) *cobra.Command {
 			if commit == "" {
 				commit = "unknown"
 			}
-			fmt.Printf("clefbar %s\ncommit  %s\ngo      %s %s\ndevice  %s\n", b.Version, commit, b.Go, b.System, b.Device)
+			fmt.Fprintf(&stdout, "clefbar %s\ncommit  %s\ngo      %s %s\ndevice  %s\n", b.Version, commit, b.Go, b.System, b.Device)
 			return nil
 		},
 	}
