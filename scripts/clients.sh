@@ -77,11 +77,21 @@ cp "$HERE"/*.mjs "$CACHE/js/"
 [ -x bin/clefbar ] || go build -o bin/clefbar ./app || exit 1
 export NO_PROXY=127.0.0.1,localhost no_proxy=127.0.0.1,localhost NODE_NO_WARNINGS=1
 
+# limited SECONDS COMMAND… runs a command for so long at most, where the system can.
+limited() {
+	if command -v timeout >/dev/null; then
+		timeout "$@"
+	else
+		shift
+		"$@"
+	fi
+}
+
 # group NAME COMMAND… runs one client. A program that dies or checks nothing has failed.
 group() {
 	name=$1
 	shift
-	timeout 300 "$@" >"$TMP/$name" 2>"$TMP/$name.err"
+	limited 300 "$@" >"$TMP/$name" 2>"$TMP/$name.err"
 	code=$?
 	if [ $code -ne 0 ] || ! grep -Eq '^(ok|FAIL) ' "$TMP/$name"; then
 		echo "FAIL $name: exit $code: $(tail -c 300 "$TMP/$name.err" | tr '\n' ' ')" >>"$TMP/$name"
