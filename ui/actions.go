@@ -31,6 +31,19 @@ func (p *page) undo() { p.doc.Undo() }
 
 func (p *page) redo() { p.doc.Redo() }
 
+// menuUndo and menuRedo are the menu's: over a sheet they belong to its field.
+func (p *page) menuUndo() { p.inSheet(&fyne.ShortcutUndo{}, p.undo) }
+
+func (p *page) menuRedo() { p.inSheet(&fyne.ShortcutRedo{}, p.redo) }
+
+func (p *page) inSheet(s fyne.Shortcut, otherwise func()) {
+	if field, ok := p.canvas().Focused().(fyne.Shortcutable); ok && p.sheet != nil {
+		field.TypedShortcut(s)
+		return
+	}
+	otherwise()
+}
+
 func (p *page) fix(pr document.Problem) { p.doc.Fix(pr) }
 
 func (p *page) dismiss(pr document.Problem) { p.doc.Dismiss(pr) }

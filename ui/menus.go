@@ -115,7 +115,7 @@ func (m *menus) fileMenu() *fyne.Menu {
 
 func (m *menus) editMenu() *fyne.Menu {
 	p := m.page
-	undo, redo := fyne.NewMenuItem("Undo", p.undo), fyne.NewMenuItem("Redo", p.redo)
+	undo, redo := fyne.NewMenuItem("Undo", p.menuUndo), fyne.NewMenuItem("Redo", p.menuRedo)
 	undo.Shortcut, redo.Shortcut = &fyne.ShortcutUndo{}, &fyne.ShortcutRedo{}
 	items := []*fyne.MenuItem{undo, redo, fyne.NewMenuItemSeparator()}
 	for _, k := range kinds {

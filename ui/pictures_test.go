@@ -48,7 +48,7 @@ func drawInto(t *testing.T, w *Window, folder, name string) {
 type screen struct {
 	name   string
 	w, h   float32
-	noTree bool // not ASCII: drawn with fonts of the system
+	noTree bool // drawn with fonts of the system, or after a delay
 	deps   func(*Deps, *scripted, *shelf, *switchboard)
 	then   func(*testing.T, *Window)
 }
@@ -73,9 +73,17 @@ var screens = []screen{
 	{name: "wide", w: 1600, h: 800},
 	{name: "narrow-log", w: 758, h: 560, deps: tooLongLog, then: pasteLog},
 	{name: "large", w: 1178, h: 730, deps: func(d *Deps, _ *scripted, _ *shelf, _ *switchboard) { d.Settings.TextScale = 1.3 }, then: editName},
-	{name: "tip", w: 1178, h: 730, then: showExact},
+	{name: "tip", w: 1178, h: 730, noTree: true, then: showExact},
 	{name: "control", w: 1178, h: 730, deps: func(_ *Deps, e *scripted, _ *shelf, _ *switchboard) {
 		e.control = []engine.Control{{Token: "<|im_end|>", Where: "state", At: 40}}
+	}},
+	{name: "picture", w: 1178, h: 730, then: func(t *testing.T, w *Window) {
+		w.page.addImage("checkout-error.png", screenshot(t, 1280, 960))
+		settle(w.page)
+	}},
+	{name: "viewer", w: 1178, h: 730, deps: tooLongLog, then: func(t *testing.T, w *Window) {
+		pasteLog(t, w)
+		w.page.openAttachment(w.page.doc.State().Attachments[0].Key)
 	}},
 	{name: "sides", w: 1178, h: 730, then: openSides},
 }

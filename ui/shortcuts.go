@@ -20,7 +20,8 @@ func (p *page) actSave() shortcut { return shortcut{"Save", fyne.KeyS, 0, p.save
 func (p *page) actSaveAs() shortcut {
 	return shortcut{"Save As…", fyne.KeyS, fyne.KeyModifierShift, p.pickSave}
 }
-func (p *page) actHide() shortcut   { return shortcut{"Close Window", fyne.KeyW, 0, p.window.Hide} }
+
+func (p *page) actHide() shortcut   { return shortcut{"Close Window", fyne.KeyW, 0, p.window.leave} }
 func (p *page) actDecide() shortcut { return shortcut{"Decide", fyne.KeyReturn, 0, p.decide} }
 func (p *page) actJSON() shortcut   { return shortcut{"Request as JSON", fyne.KeyE, 0, p.openJSON} }
 func (p *page) actReads() shortcut {
@@ -59,8 +60,8 @@ func (w *Window) addShortcuts() {
 	for i, k := range questionKeys {
 		c.AddShortcut(&desktop.CustomShortcut{KeyName: k, Modifier: command()}, func(fyne.Shortcut) { p.focusQuestion(i + 1) })
 	}
-	c.AddShortcut(&fyne.ShortcutUndo{}, func(fyne.Shortcut) { p.undo() })
-	c.AddShortcut(&fyne.ShortcutRedo{}, func(fyne.Shortcut) { p.redo() })
+	c.AddShortcut(&fyne.ShortcutUndo{}, func(fyne.Shortcut) { p.menuUndo() })
+	c.AddShortcut(&fyne.ShortcutRedo{}, func(fyne.Shortcut) { p.menuRedo() })
 	c.AddShortcut(&fyne.ShortcutPaste{}, func(s fyne.Shortcut) {
 		if paste, ok := s.(*fyne.ShortcutPaste); ok && paste.Clipboard != nil {
 			p.pasteAnywhere(paste.Clipboard.Content())

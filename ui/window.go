@@ -22,6 +22,7 @@ type Window struct {
 	onGlyph func(assets.Glyph)
 	onHide  func()
 	shown   bool
+	hides   bool // closing hides
 	closed  atomic.Bool
 }
 
@@ -117,7 +118,19 @@ func (w *Window) OnHide(f func()) { w.onHide = f }
 
 // HideOnClose makes closing the window hide it. Only for apps with a menu-bar item:
 // without one nothing would bring the window back.
-func (w *Window) HideOnClose() { w.win.SetCloseIntercept(w.Hide) }
+func (w *Window) HideOnClose() {
+	w.hides = true
+	w.win.SetCloseIntercept(w.Hide)
+}
+
+// leave is Close Window: it hides, or without a menu-bar item closes.
+func (w *Window) leave() {
+	if w.hides {
+		w.Hide()
+		return
+	}
+	w.win.Close()
+}
 
 // Native returns Fyne's window, for what only the app may do with it.
 func (w *Window) Native() fyne.Window { return w.win }
