@@ -19,6 +19,7 @@ type benchFlags struct {
 	lengths []int
 	runs    int
 	threads int
+	plan    string
 }
 
 // benchReport is the JSON of bench.
@@ -46,12 +47,18 @@ func newBench(c *common) *cobra.Command {
 			"over registers reaches with the same threads between the runs.",
 		Example: "  clefbar bench --model ./clef-flash-4bit --lengths 250,500,2000 --runs 5",
 		Args:    exactly(0),
-		RunE:    func(cmd *cobra.Command, _ []string) error { return c.bench(cmd.Context(), f) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if f.plan != "" {
+				return c.printPlan(f.plan)
+			}
+			return c.bench(cmd.Context(), f)
+		},
 	}
 	fl := cmd.Flags()
 	fl.IntSliceVar(&f.lengths, "lengths", []int{250, 500, 2000, 8000, 32000}, "tokens of the requests")
 	fl.IntVar(&f.runs, "runs", 5, "timed runs of each length")
 	fl.IntVar(&f.threads, "threads", 0, "threads on the processor; 0 means all")
+	fl.StringVar(&f.plan, "plan", "", "predict times for an Apple chip (such as m2max38) instead of measuring")
 	return cmd
 }
 

@@ -34,11 +34,14 @@ func newDoctor(c *common) *cobra.Command {
 			}
 			if f.metal {
 				c.device = "metal"
+				if err := c.examineGPU(cmd.Context()); err != nil {
+					return err
+				}
 			}
 			return c.doctor(cmd.Context(), f)
 		},
 	}
-	cmd.Flags().BoolVar(&f.metal, "metal", false, "compute on the GPU (the same as --device metal)")
+	cmd.Flags().BoolVar(&f.metal, "metal", false, "test the GPU first, then compute on it")
 	cmd.Flags().StringVar(&f.record, "record", "", "write the answers to this file")
 	cmd.Flags().StringVar(&f.against, "against", "", "compare with a file that --record wrote")
 	cmd.Flags().Float64Var(&f.tolerance, "tolerance", 0.04, "largest difference from --against that is still right")

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sync"
 	"sync/atomic"
 	"unsafe"
 
@@ -58,9 +59,15 @@ type Backend struct {
 	ctx  context.Context
 	stop func() bool
 	err  error
+
+	closing sync.Mutex // between cancel and Close
+	closed  bool
 }
 
-var _ backend.Backend = (*Backend)(nil)
+var (
+	_ backend.Backend = (*Backend)(nil)
+	_ backend.Rotator = (*Backend)(nil)
+)
 
 // New returns a backend that owns dev.
 func New(dev gpu.Device, o Options) (*Backend, error) {
@@ -118,7 +125,16 @@ func (b *Backend) Begin(ctx context.Context) {
 	b.rec.start()
 	b.pool.endRun()
 	b.pool.run++
-	b.stop = context.AfterFunc(ctx, func() { atomic.StoreUint32(b.word(wordCancel), 1) })
+	b.stop = context.AfterFunc(ctx, b.cancel)
+}
+
+// cancel tells kernels that run, or are committed, to leave. It is called from any goroutine.
+func (b *Backend) cancel() {
+	b.closing.Lock()
+	defer b.closing.Unlock()
+	if !b.closed {
+		atomic.StoreUint32(b.word(wordCancel), 1)
+	}
 }
 
 // word is a word of the status memory, which the GPU and an ending context change at any time.
@@ -126,20 +142,29 @@ func (b *Backend) word(i int) *uint32 {
 	return (*uint32)(unsafe.Pointer(&b.status.Bytes()[4*i]))
 }
 
-// Sync waits for the run and returns its first failure. A device failure is tried
-// once more in shorter command buffers, and a run that left the range of half once
-// more with bfloat, if what the run read is still there.
+// Sync waits for the run and returns its first failure. Work that the system took
+// away is tried once more in shorter command buffers, and a run that left the range
+// of half once more with bfloat. If the run has overwritten what it started from,
+// the caller has to run it again: the error wraps backend.ErrAgain.
 func (b *Backend) Sync() error {
 	err := b.finish()
-	if err != nil && b.ctx.Err() == nil && retryable(err) && b.rec.repeatable {
+	if errors.Is(err, gpu.ErrTimeout) && b.ctx.Err() == nil {
 		b.rec.half = true
-		err = b.repeat()
+		if !b.rec.repeatable {
+			b.budget /= 2
+			err = fmt.Errorf("%w: %w", backend.ErrAgain, err)
+		} else {
+			err = b.repeat()
+		}
 	}
 	if err == nil && atomic.LoadUint32(b.word(wordOverflow)) != 0 {
 		err = b.widen()
 	}
 	if b.ctx.Err() != nil {
 		err = fmt.Errorf("run on the GPU: %w", b.ctx.Err())
+	}
+	if errors.Is(err, gpu.ErrMemory) {
+		err = fmt.Errorf("%w: %w", backend.ErrMemory, err)
 	}
 	b.err = err
 	return err
@@ -155,24 +180,23 @@ func (b *Backend) finish() error {
 	return b.err
 }
 
-// retryable says whether the device may do better in shorter pieces.
-func retryable(err error) bool { return errors.Is(err, gpu.ErrTimeout) }
+var errDamaged = errors.New("run on the GPU: activations are not finite; the model's weights may be damaged")
 
 // widen switches to bfloat for good and repeats the run.
 func (b *Backend) widen() error {
 	if b.wide {
-		return errors.New("run on the GPU: activations are not finite; the model's weights may be damaged")
+		return errDamaged
 	}
 	b.wide = true
 	b.pool.reformat()
 	if !b.rec.repeatable {
-		return errors.New("run on the GPU: activations left the range of half precision; ask again, bfloat is used from now on")
+		return fmt.Errorf("run on the GPU: activations left the range of half, bfloat is used from now on: %w", backend.ErrAgain)
 	}
 	if err := b.repeat(); err != nil {
 		return err
 	}
 	if atomic.LoadUint32(b.word(wordOverflow)) != 0 {
-		return errors.New("run on the GPU: activations are not finite; the model's weights may be damaged")
+		return errDamaged
 	}
 	return nil
 }
@@ -210,6 +234,9 @@ func (b *Backend) Close() error {
 	if b.stop != nil {
 		b.stop()
 	}
+	b.closing.Lock()
+	b.closed = true
+	b.closing.Unlock()
 	b.pool.close()
 	b.arena.close()
 	for _, m := range b.weights {

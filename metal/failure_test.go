@@ -93,8 +93,8 @@ func TestNoRetryOfWhatIsGone(t *testing.T) {
 	s.Begin(context.Background())
 	armed = true
 	s.Add(x, y) // in place, on numbers of the run before
-	if err := s.Sync(); !errors.Is(err, gpu.ErrTimeout) {
-		t.Errorf("got %v, want the timeout", err)
+	if err := s.Sync(); !errors.Is(err, gpu.ErrTimeout) || !errors.Is(err, backend.ErrAgain) {
+		t.Errorf("got %v, want the timeout, and to be asked again", err)
 	}
 }
 
@@ -124,6 +124,23 @@ func TestCancel(t *testing.T) {
 	if _, err := chain(newScene(b)); err != nil {
 		t.Errorf("the next run: %v", err)
 	}
+}
+
+// TestCancelAfterClose: a context that ends late finds nothing to touch.
+func TestCancelAfterClose(t *testing.T) {
+	dev, err := emu.NewDevice(emu.DeviceOptions{})
+	if err != nil {
+		t.Skip(err)
+	}
+	b, err := New(dev, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Begin(context.Background())
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	b.cancel()
 }
 
 // TestCancelInsideACommandBuffer: kernels that are already committed look at the cancel word.

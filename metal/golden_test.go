@@ -2,6 +2,7 @@ package metal
 
 import (
 	"context"
+	"encoding/json"
 	"math"
 	"os"
 	"slices"
@@ -65,7 +66,11 @@ func request(t *testing.T, c goldentest.Case) *engine.Request {
 // TestGoldenRequests runs golden requests through the emulator, from JSON to probabilities.
 func TestGoldenRequests(t *testing.T) {
 	cases := goldentest.Cases(t)
-	for _, dir := range []string{"tiny-9b-shape-hf", "tiny-9b-shape-mlx-8bit", "tiny-9b-shape-mlx-4bit", "tiny-27b-shape-mlx-4bit"} {
+	dirs := []string{"tiny-9b-shape-hf", "tiny-9b-shape-mlx-8bit", "tiny-9b-shape-mlx-4bit", "tiny-27b-shape-mlx-4bit"}
+	if testing.Short() {
+		dirs = dirs[2:3]
+	}
+	for _, dir := range dirs {
 		expected := goldentest.Results(t, dir)
 		m := openGolden(t, dir, emu.DeviceOptions{})
 		for _, name := range goldentest.Names(cases, expected) {
@@ -226,5 +231,35 @@ func TestDispatchCounts(t *testing.T) {
 	}
 	if got, most := b.rec.total.Dispatches, 10*deltas+8*attentions+rest; got > most {
 		t.Errorf("dispatches of a run: got %d, want at most %d: %v", got, most, n)
+	}
+}
+
+// TestGoldenImage runs a request with a picture: the vision tower's operations on the emulator.
+func TestGoldenImage(t *testing.T) {
+	c := goldentest.Load[map[string]goldentest.Case](t, "vision_cases.json")["image_a"]
+	want := goldentest.Results(t, "tiny-9b-shape-hf-vision")["image_a"]
+	var body map[string]json.RawMessage
+	if err := json.Unmarshal(c.Request, &body); err != nil {
+		t.Fatal(err)
+	}
+	delete(body, "images")
+	var err error
+	if c.Request, err = json.Marshal(body); err != nil {
+		t.Fatal(err)
+	}
+	r := request(t, c)
+	picture, err := os.ReadFile(goldentest.Path(t, "images/a_96x64.png"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Images = []engine.Image{{Data: picture}}
+	got, err := openGolden(t, "tiny-9b-shape-hf", emu.DeviceOptions{}).Decide(context.Background(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, q := range c.Questions {
+		if d := farthest(t, got.Answers[i], q, want.Probs[i]); d > probTolerance {
+			t.Errorf("%s: probabilities differ by %g, want at most %g", q.ID, d, probTolerance)
+		}
 	}
 }

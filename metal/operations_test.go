@@ -44,6 +44,9 @@ func ways() []way {
 		{"checked forward", emu.DeviceOptions{Options: emu.Options{Mode: emu.Checked}}},
 		{"checked reverse", emu.DeviceOptions{Options: emu.Options{Mode: emu.Checked}, Order: emu.Reverse}},
 	}
+	if testing.Short() {
+		return list[:3]
+	}
 	for seed := range uint32(3) {
 		list = append(list, way{
 			fmt.Sprintf("checked seed %d", seed+1),
@@ -82,9 +85,17 @@ func TestOperations(t *testing.T) {
 	}
 }
 
+func skipInShort(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("kernels are compiled many times here; not with -short")
+	}
+}
+
 // TestFastMath runs everything as Apple's compiler may: with fused multiply-adds and
 // with fast math where the backend asks for it.
 func TestFastMath(t *testing.T) {
+	skipInShort(t)
 	for _, c := range scenarios() {
 		want, err := c.attempt(scalar.New())
 		if err != nil {
@@ -125,6 +136,7 @@ func TestWide(t *testing.T) {
 // TestEveryBarrierIsNeeded removes each barrier of each library in turn. Some
 // scenario must notice.
 func TestEveryBarrierIsNeeded(t *testing.T) {
+	skipInShort(t)
 	if err := emu.Available(); err != nil {
 		t.Skip(err)
 	}

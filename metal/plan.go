@@ -158,15 +158,14 @@ func (s Shape) feed(b *Backend, x backend.Buffer, n, bits int) {
 
 // Row is one prediction, beside what MLX was published to need.
 type Row struct {
-	Shape      string
-	Bits       int // 16, 8 or 4
-	Tokens     int
-	Work       Work
-	Seconds    float64 // predicted
-	Buffers    int     // command buffers
-	Scratch    int64   // predicted peak of activations, in bytes
-	Published  float64 // seconds of MLX on an M2 Max; 0: none
-	PublishedM bool    // the prediction is for that chip
+	Shape     string  `json:"shape"`
+	Bits      int     `json:"bits"` // 16, 8 or 4
+	Tokens    int     `json:"tokens"`
+	Work      Work    `json:"work"`
+	Seconds   float64 `json:"predicted_s"`
+	Buffers   int     `json:"command_buffers"`
+	Scratch   int64   `json:"scratch_bytes"`   // peak of activations
+	Published float64 `json:"mlx_published_s"` // of MLX on an M2 Max with 38 cores
 }
 
 // published are MLX's seconds on an M2 Max with 38 cores.
@@ -207,7 +206,7 @@ func Plan(chip string) ([]Row, error) {
 	rows := make([]Row, 0, len(published))
 	for _, p := range published {
 		r := Predict(c, p.shape, p.bits, p.tokens)
-		r.Published, r.PublishedM = p.seconds, chip == "m2max38"
+		r.Published = p.seconds
 		rows = append(rows, r)
 	}
 	return rows, nil

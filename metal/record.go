@@ -42,11 +42,11 @@ type step struct {
 
 // Work is the size of something that runs on a GPU.
 type Work struct {
-	Multiplies float64 // multiply-adds, padding of tiles included
-	Attention  float64 // of which attention's, which reach less of a GPU
-	Lanes      float64 // operations of single lanes that expand quantised weights
-	Bytes      float64 // read and written
-	Dispatches int
+	Multiplies float64 `json:"multiply_adds"`   // padding of tiles included
+	Attention  float64 `json:"of_attention"`    // of which attention's, which reach less of a GPU
+	Lanes      float64 `json:"lane_operations"` // of single lanes that expand quantised weights
+	Bytes      float64 `json:"bytes"`           // read and written
+	Dispatches int     `json:"dispatches"`
 }
 
 func (r *recorder) start() {

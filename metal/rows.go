@@ -57,6 +57,25 @@ func (b *Backend) MeanRows(dst, x backend.Buffer, spans []backend.Span) {
 	})
 }
 
+// Rotate turns the pairs (i, i+n) of every head of x in place, n being the columns of cos and sin.
+func (b *Backend) Rotate(x, cos, sin backend.Buffer) {
+	d, c, s := of(x), of(cos), of(sin)
+	if !b.ready() || !b.same(c, s) || d.Rows() == 0 {
+		return
+	}
+	if c.Rows() != d.Rows() || c.cols == 0 || d.cols%(2*c.cols) != 0 {
+		b.failf("rotate (%d, %d) by (%d, %d) angles", d.Rows(), d.cols, c.Rows(), c.cols)
+		return
+	}
+	n := d.length() / 2
+	b.record(launch{
+		name: "rotate", kernel: b.kernel(kernels.Library{Name: "rows"}, "rotate_rows", 0, 0),
+		params: words(uint32(c.cols), uint32(d.cols/(2*c.cols)), uint32(n)), args: []operand{b.in(1, c), b.update(2, d), b.in(3, s)},
+		groups: [3]uint32{groupsFor(n, rowsThreads), 1, 1}, group: [3]uint32{rowsThreads, 1, 1},
+		work: Work{Bytes: 2 * d.bytes(inFull)},
+	})
+}
+
 // spans puts ranges of rows where kernels can read them. Call release once the launch is recorded.
 func (b *Backend) spans(list []backend.Span) (x *buffer, release func()) {
 	pairs := make([]uint32, 0, 2*len(list))

@@ -135,6 +135,7 @@ func scenarios() []scenario {
 		{"rms norm", "norm", 2e-3, rmsNorms},
 		{"layer norm", "norm", 1e-5, layerNorms},
 		{"rows", "", 2e-3, rowOperations},
+		{"rotation", "", 1e-6, rotations},
 		{"tables", "", 1e-6, tableOperations},
 		{"linear dense", "gemm", 4e-3, linearDense},
 		{"linear codes", "", 4e-3, linearCodes},
@@ -197,6 +198,12 @@ func rowOperations(s *scene) ([]float32, error) {
 	s.Add(shared, y) // x must not change
 	untouched := s.New(2, 5, backend.Work)
 	return s.read(y, z, mean, grown, shared, x, untouched)
+}
+
+func rotations(s *scene) ([]float32, error) {
+	x := s.input(5, 3*2*12, backend.Work, 2)
+	s.Backend.(backend.Rotator).Rotate(x.Slice(1, 5), s.input(4, 12, backend.Exact, 1), s.input(4, 12, backend.Exact, 1))
+	return s.read(x)
 }
 
 func tableOperations(s *scene) ([]float32, error) {

@@ -1,6 +1,7 @@
 package metal
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/bits"
@@ -75,6 +76,9 @@ func (b *Backend) Load(t backend.Tensor, use backend.Use) (backend.Weight, error
 		err = b.loadCodes(w)
 	default:
 		err = b.loadDense(w)
+	}
+	if errors.Is(err, gpu.ErrMemory) {
+		err = fmt.Errorf("%w: %w", backend.ErrMemory, err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("load %s: %w", t.Name, err)

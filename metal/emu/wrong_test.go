@@ -92,6 +92,9 @@ func TestWrongDispatchesAreReported(t *testing.T) {
 
 func TestWrongSourcesAreRefused(t *testing.T) {
 	need(t)
+	if testing.Short() {
+		t.Skip("the compiler runs three times for each source; not with -short")
+	}
 	const head = "#include <metal_stdlib>\nusing namespace metal;\n"
 	const args = "device float *o [[buffer(0)]], device half *h [[buffer(1)]], constant float *c [[buffer(2)]], " +
 		"threadgroup float *s [[threadgroup(0)]], uint t [[thread_position_in_grid]]"

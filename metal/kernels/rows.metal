@@ -48,3 +48,19 @@ kernel void mean_rows(constant MeanParams &p [[buffer(0)]], device const float *
   for (uint r = span.x; r < span.y; r++) s += x[ulong(r) * p.cols + id.x];
   dst[ulong(id.y) * p.cols + id.x] = s / float(span.y - span.x);
 }
+
+struct RotateParams {
+  uint pairs, heads, count; // pairs of a head, heads of a row, pairs of all rows
+};
+
+// Turns the pairs (i, i + pairs) of every head of x in place by the angles of its row; one thread for each pair.
+kernel void rotate_rows(constant RotateParams &p [[buffer(0)]], device const float *cosines [[buffer(1)]],
+                        device float *x [[buffer(2)]], device const float *sines [[buffer(3)]],
+                        uint id [[thread_position_in_grid]]) {
+  if (id >= p.count) return;
+  const uint i = id % p.pairs, head = id / p.pairs, row = head / p.heads;
+  device float *at = x + ulong(head) * 2 * p.pairs + i;
+  const float a = at[0], b = at[p.pairs], c = cosines[row * p.pairs + i], s = sines[row * p.pairs + i];
+  at[0] = a * c - b * s;
+  at[p.pairs] = b * c + a * s;
+}
