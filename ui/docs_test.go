@@ -1,3 +1,5 @@
+//go:build docs
+
 package ui
 
 import (
@@ -7,6 +9,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
+
+	"fyne.io/fyne/v2/test"
 
 	"clefbar/assets/samples"
 	"clefbar/engine"
@@ -102,4 +107,11 @@ func chargedTwice(_ *testing.T, w *Window) {
 	w.page.doc.SetText(w.page.doc.State().Text + " We were also charged twice for March and would like a refund.")
 	w.page.decide()
 	settle(w.page)
+}
+
+func openSamples(_ *testing.T, w *Window) { test.Tap(w.page.toolbar.samples) }
+
+func openReadsSettled(_ *testing.T, w *Window) {
+	w.page.openReads()
+	during(300 * time.Millisecond)
 }

@@ -226,13 +226,6 @@ func otherScripts(_ *testing.T, w *Window) {
 	p.doc.SetText("Hyvää päivää! Ολα καλά; Привет 👋\nשלום עולם\n")
 }
 
-func openSamples(_ *testing.T, w *Window) { test.Tap(w.page.toolbar.samples) }
-
-func openReadsSettled(_ *testing.T, w *Window) {
-	w.page.openReads()
-	during(300 * time.Millisecond)
-}
-
 func editName(_ *testing.T, w *Window) {
 	c := w.page.cards[w.page.doc.Questions()[0].Key]
 	c.begin(c.shown[1].name)
