@@ -140,6 +140,21 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
+func TestCompletion(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"decide", "--precision", ""}, "bf16\n"},
+		{[]string{"decide", "--model", ""}, "etude\n"},
+		{[]string{"dec"}, "decide\t"},
+	} {
+		if got := run(t, "", append([]string{"__complete"}, c.args...)...); got.code != 0 || !strings.Contains(got.out, c.want) {
+			t.Errorf("%v: exit %d %q, want %q in it", c.args, got.code, got.out, c.want)
+		}
+	}
+}
+
 func TestEveryCommandHasAnExample(t *testing.T) {
 	for _, cmd := range commands(&common{}) {
 		for _, c := range append(cmd.Commands(), cmd) {

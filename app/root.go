@@ -52,7 +52,34 @@ func newRoot() *cobra.Command {
 	f.BoolVar(&c.force, "force", false, "open the model even if it does not seem to fit into memory")
 	f.BoolVar(&c.quiet, "quiet", false, "no progress on stderr")
 	root.AddCommand(commands(c)...)
+	c.complete(root)
 	return root
+}
+
+// complete tells shells the words that flags take. Folders are offered beside the
+// names of models.
+func (c *common) complete(root *cobra.Command) {
+	for name, words := range map[string][]string{"device": devices, "precision": precisions} {
+		must(root.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)))
+	}
+	must(root.RegisterFlagCompletionFunc("model", func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+		l, err := c.library()
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveError
+		}
+		var names []string
+		for _, e := range l.list(cmd.Context()) {
+			names = append(names, e.info.Name)
+		}
+		return names, cobra.ShellCompDirectiveDefault
+	}))
+}
+
+// must panics on an error that only a mistake in this file can cause.
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
 }
 
 // devices and precisions are the words that --device and --precision take.
