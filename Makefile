@@ -11,6 +11,10 @@ STATICCHECK := $(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 build:
 	$(GO) build -o bin/clefbar ./app
 
+## build-emu: the same program with --device emu: the GPU's kernels on the processor (Linux x86-64, clang)
+build-emu:
+	$(GO) build -tags emu -o bin/clefbar-emu ./app
+
 ## test: everything, as the machines run it
 test:
 	./test

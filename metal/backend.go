@@ -60,8 +60,8 @@ type Backend struct {
 	stop func() bool
 	err  error
 
-	closing sync.Mutex // between cancel and Close
-	closed  bool
+	closing sync.Mutex // between cancel and the other methods
+	current int        // run that may be cancelled, -1 once closed
 }
 
 var (
@@ -118,21 +118,27 @@ func (b *Backend) WeightBytes() int64 { return b.weightLen }
 func (b *Backend) Begin(ctx context.Context) {
 	if b.stop != nil {
 		_ = b.Sync() // what the run before left behind
+		b.stop()
 	}
 	b.ctx, b.err = ctx, nil
-	atomic.StoreUint32(b.word(wordCancel), 0)
-	atomic.StoreUint32(b.word(wordOverflow), 0)
 	b.rec.start()
 	b.pool.endRun()
 	b.pool.run++
-	b.stop = context.AfterFunc(ctx, b.cancel)
+	run := b.pool.run
+	b.closing.Lock()
+	b.current = run
+	atomic.StoreUint32(b.word(wordCancel), 0)
+	b.closing.Unlock()
+	atomic.StoreUint32(b.word(wordOverflow), 0)
+	b.stop = context.AfterFunc(ctx, func() { b.cancel(run) })
 }
 
-// cancel tells kernels that run, or are committed, to leave. It is called from any goroutine.
-func (b *Backend) cancel() {
+// cancel tells kernels that run, or are committed, to leave, unless the run it is
+// meant for is over. It is called from any goroutine.
+func (b *Backend) cancel(run int) {
 	b.closing.Lock()
 	defer b.closing.Unlock()
-	if !b.closed {
+	if b.current == run {
 		atomic.StoreUint32(b.word(wordCancel), 1)
 	}
 }
@@ -235,7 +241,7 @@ func (b *Backend) Close() error {
 		b.stop()
 	}
 	b.closing.Lock()
-	b.closed = true
+	b.current = -1
 	b.closing.Unlock()
 	b.pool.close()
 	b.arena.close()

@@ -140,7 +140,46 @@ func TestCancelAfterClose(t *testing.T) {
 	if err := b.Close(); err != nil {
 		t.Fatal(err)
 	}
-	b.cancel()
+	b.cancel(b.pool.run)
+}
+
+// TestCancelOfAnEarlierRun: a context that ends after its run does not disturb the next one.
+func TestCancelOfAnEarlierRun(t *testing.T) {
+	b, _ := emulated(t, emu.DeviceOptions{})
+	want, err := chain(newScene(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, end := context.WithCancel(context.Background())
+	b.Begin(ctx)
+	earlier := b.pool.run
+	s := newScene(b)
+	end()
+	b.cancel(earlier) // as if the end had been under way when the next run began
+	got, err := chain(s)
+	if err != nil || !sameBits(got, want) {
+		t.Errorf("got error %v, want the numbers of an undisturbed run", err)
+	}
+}
+
+// TestMemoryRunsOut: a run that does not fit fails with ErrMemory; smaller ones go on.
+func TestMemoryRunsOut(t *testing.T) {
+	b, _ := emulated(t, emu.DeviceOptions{Memory: 4 << 20})
+	s := newScene(b)
+	x := s.New(1024, 2048, backend.Exact)
+	s.RMSNorm(x, s.New(1024, 2048, backend.Exact), s.vector(2048, 1), 1e-6)
+	if err := s.Sync(); !errors.Is(err, backend.ErrMemory) {
+		t.Errorf("got %v, want ErrMemory", err)
+	}
+	b.Free(x)
+	if _, err := b.Load(s.dense(1024, 4096, models.F32), backend.Matrix); !errors.Is(err, backend.ErrMemory) && err != nil {
+		t.Errorf("Load: got %v, want ErrMemory", err)
+	}
+	for range keptRuns + 3 {
+		if _, err := chain(newScene(b)); err != nil {
+			t.Fatalf("a small run: %v", err)
+		}
+	}
 }
 
 // TestCancelInsideACommandBuffer: kernels that are already committed look at the cancel word.

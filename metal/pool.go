@@ -66,7 +66,7 @@ func (p *pool) get(n int, done uint64) (*block, error) {
 
 // put gives a reference back.
 func (p *pool) put(x *block) {
-	if x.refs--; x.refs > 0 {
+	if x.refs--; x.refs > 0 || x.mem == nil { // nil: stands for memory that was not to be had
 		return
 	}
 	if x.run == p.run && x.readOld {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"clefbar/metal/gpu"
@@ -16,8 +17,9 @@ import (
 // DeviceOptions say how an emulated device compiles and runs kernels.
 type DeviceOptions struct {
 	Options
-	Order Order
-	Seed  uint32
+	Order  Order
+	Seed   uint32
+	Memory int64 // bytes that can be allocated; 0: no limit
 	// Mutate changes sources before they are compiled. For tests of the tests.
 	Mutate func(l kernels.Library, source string) string
 	// Fail makes Submit fail. For tests of what a backend does then.
@@ -29,6 +31,7 @@ type DeviceOptions struct {
 type Device struct {
 	options DeviceOptions
 	random  *rand.Rand
+	used    atomic.Int64
 
 	mu        sync.Mutex
 	libraries map[kernels.Library]*compiled
@@ -67,7 +70,30 @@ func (d *Device) Info() gpu.Info {
 }
 
 // Alloc returns zeroed memory with a guard page behind it.
-func (d *Device) Alloc(bytes int) (gpu.Memory, error) { return alloc(bytes) }
+func (d *Device) Alloc(bytes int) (gpu.Memory, error) {
+	used := d.used.Add(int64(bytes))
+	if d.options.Memory > 0 && used > d.options.Memory {
+		d.used.Add(-int64(bytes))
+		return nil, fmt.Errorf("%w: %d bytes", gpu.ErrMemory, bytes)
+	}
+	m, err := alloc(bytes)
+	if err != nil {
+		return nil, err
+	}
+	return &counted{m, &d.used}, nil
+}
+
+// counted is memory that counts against the device's limit.
+type counted struct {
+	*memory
+	used *atomic.Int64
+}
+
+// Release gives the memory back.
+func (c *counted) Release() {
+	c.used.Add(-int64(len(c.bytes)))
+	c.memory.Release()
+}
 
 // Wrap uses mapped memory in place if it is aligned for the widest access.
 func (d *Device) Wrap(b []byte) (gpu.Memory, int, error) {
