@@ -33,6 +33,7 @@ type desktopApp struct {
 	window *ui.Window
 	worker *worker.Worker
 	models *appModels
+	shelf  *appShelf
 	port   *appEndpoint
 	cases  *document.Store
 }
@@ -77,8 +78,10 @@ func newDesktop() *desktopApp {
 	look, firstRun := loadLook() // before anything is made: it tells a first start by what is missing
 	d := &desktopApp{app: app.NewWithID(appID)}
 	lib := newLibrary(set, howToRun{device: "auto", precision: "auto"})
-	d.worker = worker.New(lib, lib.chosen(), worker.Options{})
+	times := newPace(lib.how.device)
+	d.worker = worker.New(lib, lib.chosen(), worker.Options{Ran: times.ran, Idle: idleTime(look)})
 	d.models = newAppModels(lib, d.worker)
+	d.shelf = newAppShelf(lib, d.worker, d.models, times)
 	d.port = newAppEndpoint(lib, d.worker)
 	d.cases, err = document.OpenStore(filepath.Join(xdg.StateHome, "clefbar", "cases"), func(err error) {
 		slog.Error("the open case is not saved", "err", err)
@@ -87,7 +90,7 @@ func newDesktop() *desktopApp {
 		slog.Error("cases are not kept", "err", err)
 	}
 	d.window = ui.New(d.app, ui.Deps{
-		Engine: appEngine{d.worker}, Models: d.models, Endpoint: d.port, Requests: &d.port.requests, Settings: look, Save: saveLook, Cases: d.cases,
+		Engine: appEngine{d.worker}, Models: d.models, Endpoint: d.port, Requests: &d.port.requests, Settings: look, Save: d.saveLook, Shelf: d.shelf, Cases: d.cases,
 		Samples: sampleCases(), Memory: footprint, Version: thisBuild().Version, Quit: d.app.Quit, FirstRun: firstRun,
 	})
 	d.setTray()
@@ -136,6 +139,7 @@ func (d *desktopApp) writeTree(name string) {
 
 // close ends everything in order: what runs is stopped, the endpoint finishes its answers, the case is kept.
 func (d *desktopApp) close() {
+	d.shelf.close()
 	d.models.close() // the window is gone: nothing may be told to it any more
 	d.port.close()
 	d.window.Close()

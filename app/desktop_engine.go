@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"time"
 
 	"clefbar/app/worker"
 	"clefbar/engine"
@@ -48,6 +49,15 @@ func loadLook() (s ui.Settings, first bool) {
 		return ui.DefaultSettings(), false
 	}
 	return s, false
+}
+
+// idleTime is when a model that nobody asks is unloaded.
+func idleTime(s ui.Settings) time.Duration { return time.Duration(s.IdleMinutes) * time.Minute }
+
+// saveLook keeps the window's settings and lets those that concern the worker work at once.
+func (d *desktopApp) saveLook(s ui.Settings) {
+	d.worker.SetIdle(idleTime(s))
+	saveLook(s)
 }
 
 func saveLook(s ui.Settings) {

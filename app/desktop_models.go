@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"log/slog"
+	"path/filepath"
 	"slices"
 	"sync"
 
@@ -147,23 +148,29 @@ func (m *appModels) Stop() {
 // Unload implements ui.Models.
 func (m *appModels) Unload() { go m.worker.Unload() }
 
-// AddFolder implements ui.Models.
+// AddFolder implements ui.Models. The first model in the folder that can be used is opened.
 func (m *appModels) AddFolder(path string) {
 	go func() {
-		key, err := m.lib.addFolder(path)
+		abs, err := filepath.Abs(path)
+		if err == nil {
+			err = m.lib.change(context.Background(), func(s *settings) {
+				if !slices.Contains(s.Folders, abs) {
+					s.Folders = append(s.Folders, abs)
+				}
+			})
+		}
+		key, why := m.lib.firstIn(abs)
+		if err == nil {
+			err = why
+		}
+		m.look()
 		if err != nil {
 			m.mu.Lock()
-			m.failed, m.err = path, &engine.Error{Reason: engine.BadModel, Message: err.Error(), Err: err}
+			m.failed, m.err = abs, &engine.Error{Reason: engine.BadModel, Message: err.Error(), Err: err}
 			m.mu.Unlock()
 			m.ring()
 			return
 		}
-		m.keep(func(s *settings) {
-			if !slices.Contains(s.Folders, key) {
-				s.Folders = append(s.Folders, key)
-			}
-		})
-		m.look()
 		m.Open(key)
 	}()
 }

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"clefbar/app/worker"
 	"clefbar/engine"
@@ -142,9 +143,17 @@ type served struct{ *remote.Decider }
 // Close implements worker.Model.
 func (served) Close() error { return nil }
 
-// openServer asks another server. CLEFBAR_SERVER_KEY is the key that it wants.
-func openServer(address string) (worker.Model, error) {
-	d, err := remote.New(remote.Options{URL: address, Key: os.Getenv("CLEFBAR_SERVER_KEY")})
+// openServer asks another server. The key of a model there is the server's address, "#" and the name of the model;
+// without a name the server's default answers. The server's own key is the stored one, else CLEFBAR_SERVER_KEY.
+func (l *library) openServer(key string) (worker.Model, error) {
+	address, model, _ := strings.Cut(key, "#")
+	l.mu.Lock()
+	secret := l.set.ServerKeys[address]
+	l.mu.Unlock()
+	if secret == "" {
+		secret = os.Getenv("CLEFBAR_SERVER_KEY")
+	}
+	d, err := remote.New(remote.Options{URL: address, Key: secret, Model: model})
 	if err != nil {
 		return nil, err
 	}

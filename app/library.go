@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -32,6 +33,7 @@ type library struct {
 	mu      sync.Mutex
 	entries []entry   // Etude first, then ready models, then the rest
 	scanned time.Time // when the disk was last looked at
+	insist  map[string]bool
 }
 
 // howToRun says how models are opened.
@@ -136,6 +138,9 @@ func (l *library) locate(what string) (string, error) {
 	if isURL(what) {
 		return strings.TrimRight(what, "/"), nil
 	}
+	if l.Default(what) {
+		return l.chosen(), nil
+	}
 	isPath := strings.ContainsRune(what, filepath.Separator) || what == "." || what == ".."
 	if _, named := l.find(what); isPath && !named {
 		if _, err := os.Stat(what); err == nil {
@@ -147,7 +152,7 @@ func (l *library) locate(what string) (string, error) {
 	}
 	key, err := l.Resolve(what)
 	if e, ok := errors.AsType[*engine.Error](err); ok && e.Reason == engine.BadUsage {
-		if st, err := os.Stat(what); err == nil && st.IsDir() {
+		if _, err := os.Stat(what); err == nil { // a file is told to be one when it is opened
 			return l.addFolder(what)
 		}
 		return "", &engine.Error{Reason: engine.NoModel, Message: e.Message + "; clefbar models lists what is here"}
@@ -193,11 +198,60 @@ func (l *library) scanLocked(ctx context.Context) {
 	}
 	for _, s := range l.set.Servers {
 		if !slices.ContainsFunc(kept, func(e entry) bool { return e.key == s }) {
-			kept = append(kept, entry{key: s, info: engine.ModelInfo{Name: s, Path: s, ServerSide: true}})
+			kept = append(kept, serverEntry(s))
 		}
 	}
 	nameFamilies(kept, l.chosen())
 	l.entries = kept
+}
+
+// serverEntry names a model of another server: "clef at studio.local:2533".
+func serverEntry(key string) entry {
+	address, model, _ := strings.Cut(key, "#")
+	name := address
+	if u, err := url.Parse(address); err == nil && u.Host != "" {
+		name = u.Host
+	}
+	if model != "" {
+		name = model + " at " + name
+	}
+	return entry{key: key, info: engine.ModelInfo{Name: name, Path: address, ServerSide: true}}
+}
+
+// insistOn lets a model be opened although it does not seem to fit into memory.
+func (l *library) insistOn(key string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.insist == nil {
+		l.insist = map[string]bool{}
+	}
+	l.insist[key] = true
+}
+
+func (l *library) insisted(key string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.insist[key]
+}
+
+// change changes which folders and servers there are, on disk too, and looks at the disk again.
+func (l *library) change(ctx context.Context, f func(*settings)) error {
+	if err := changeSettings(f); err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	f(&l.set)
+	l.entries = slices.DeleteFunc(l.entries, func(e entry) bool { return e.key != etudeKey })
+	l.scanLocked(ctx)
+	return nil
+}
+
+// look looks at the disk now.
+func (l *library) look(ctx context.Context) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.scanLocked(ctx)
 }
 
 // itemEntry names a model on the disk. A second one of the same name gets its
@@ -224,6 +278,23 @@ func itemEntry(i shelf.Item, others []entry) entry {
 		e.names = append(e.names, strings.ToLower(i.Repo))
 	}
 	return e
+}
+
+// firstIn returns the first model in a folder that can be used, or why there is none.
+func (l *library) firstIn(dir string) (key string, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	err = fmt.Errorf("%s holds no model", dir)
+	for _, e := range l.entries {
+		if e.item == nil || e.key != dir && filepath.Dir(e.key) != dir {
+			continue
+		}
+		if e.item.State == shelf.Ready {
+			return e.key, nil
+		}
+		err = fmt.Errorf("%s: %w", filepath.Base(e.key), e.item.Problem)
+	}
+	return "", err
 }
 
 // list returns every model, after a look at the disk.

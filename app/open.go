@@ -76,7 +76,7 @@ func (c *common) percent(doing string) func(done, total int64) {
 // Open opens the model of a key.
 func (l *library) Open(ctx context.Context, key string, progress func(done, total int64)) (worker.Model, error) {
 	if isURL(key) {
-		return openServer(key)
+		return l.openServer(key)
 	}
 	if err := l.fits(ctx, key); err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func (l *library) Open(ctx context.Context, key string, progress func(done, tota
 // fits refuses a model of the disk whose weights and working set are more than the
 // machine can give, unless the person insists.
 func (l *library) fits(ctx context.Context, key string) error {
-	if l.how.force || key == etudeKey {
+	if l.how.force || key == etudeKey || l.insisted(key) {
 		return nil
 	}
 	items, err := shelf.Scan(ctx, hub.Cache{}, []string{key})

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"time"
 
 	"clefbar/app/history"
@@ -20,6 +21,9 @@ type settings struct {
 	Model   string   `json:"model,omitempty"`   // key of the chosen model; "" is Etude
 	Folders []string `json:"folders,omitempty"` // with models in them
 	Servers []string `json:"servers,omitempty"` // addresses of other servers
+
+	// ServerKeys holds the key of a server by its address. The file is for this user's eyes only.
+	ServerKeys map[string]string `json:"server_keys,omitempty"`
 
 	Endpoint endpointSettings `json:"endpoint,omitzero"`
 	History  historySettings  `json:"history,omitzero"`
@@ -75,7 +79,7 @@ func settingsFile() string {
 func loadSettings() (settings, error) {
 	var s settings
 	b, err := os.ReadFile(settingsFile())
-	if errors.Is(err, os.ErrNotExist) {
+	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) { // a home that is no folder holds none
 		return s, nil
 	}
 	if err != nil {

@@ -50,7 +50,7 @@ func newShelfPage(p *page) *shelfPage {
 	s := &shelfPage{page: p, shelf: p.deps.Shelf, rule: newRect(0), bar: newRect(0), line: newRect(0), ground: newRect(0)}
 	s.back = newButton(rankQuiet, "back", "Case", s.leave).tall()
 	s.title = newLabel("Models", colorInk, 15, bold)
-	s.folder = newButton(rankQuiet, "folder", "Add a folder…", p.pickFolder).tall()
+	s.folder = newButton(rankQuiet, "folder", "Add a folder…", func() { p.chooseFolder(s.shelf.AddFolder) }).tall()
 	s.server = newButton(rankQuiet, "server", "Add a server…", s.askServer).tall()
 	s.list = newShelfList(s)
 	s.scroll = container.NewVScroll(s.list)

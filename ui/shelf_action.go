@@ -12,6 +12,7 @@ const (
 	verbGet
 	verbPause
 	verbOpen
+	verbOpenAnyway
 	verbUnload
 	verbReveal
 )
@@ -52,7 +53,7 @@ func actionOf(s Shelved, m Machine) shelfAction {
 		return shelfAction{verbUnload, "Unload", "", rankOutline}
 	case StageReady:
 		if s.Known && s.Server == "" && m.fitOf(s) == tooMuch {
-			return shelfAction{verbOpen, "Open anyway", "", rankMuted}
+			return shelfAction{verbOpenAnyway, "Open anyway", "", rankMuted}
 		}
 		return shelfAction{verbOpen, "Open", "", rankOutline}
 	case StageNoHead, StageUnsupported:
@@ -95,6 +96,8 @@ func (s *shelfPage) do(v verb, m Shelved) {
 		s.shelf.Pause(m.ID)
 	case verbOpen:
 		s.page.deps.Models.Open(m.ID)
+	case verbOpenAnyway:
+		s.shelf.OpenAnyway(m.ID)
 	case verbUnload:
 		s.page.deps.Models.Unload()
 	case verbReveal:
@@ -133,6 +136,8 @@ func (s *shelfPage) askRemove(m Shelved) {
 	switch {
 	case m.Server != "":
 		note = "The model stays on " + m.Server + "; it is only taken off this list."
+	case m.Loose:
+		title, note, yes = "Take "+m.full()+" off the list?", "Its files stay where they are.", "Take off"
 	case m.Stage == StageAway:
 		note = "It is only taken off this list: its disk is not there."
 	}

@@ -18,6 +18,8 @@ type Shelf interface {
 	Check(id string)  // checks files and built-in probes; the result is in Shelved.Verdict
 	Remove(id string) // deletes the files that no other revision shares
 	Reveal(id string) // shows the files in Finder, or the file manager
+	// OpenAnyway opens a model that does not seem to fit into memory.
+	OpenAnyway(id string)
 
 	AddFolder(path string)
 	// AddServer lists the models of another /v1/systemone server. done is called
@@ -63,6 +65,7 @@ type Shelved struct {
 	Stage    Stage
 	Why      string // one sentence, for the stages that need one; takes the place of Note
 	Practice bool
+	Loose    bool   // in a folder of the person's own: taking it off the list deletes nothing
 	Server   string // address of the server that runs it; "" for this computer
 	Known    bool   // Memory and Ticket are known
 	Revision string // commit of the files, "" where there is none

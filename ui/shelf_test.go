@@ -28,6 +28,7 @@ func (s *storeroom) Cancel(id string)     { s.did("cancel", id) }
 func (s *storeroom) Check(id string)      { s.did("check", id) }
 func (s *storeroom) Remove(id string)     { s.did("remove", id) }
 func (s *storeroom) Reveal(id string)     { s.did("reveal", id) }
+func (s *storeroom) OpenAnyway(i string)  { s.did("open anyway", i) }
 func (s *storeroom) AddFolder(p string)   { s.did("folder", p) }
 func (s *storeroom) Watch(changed func()) { s.watch = changed }
 func (s *storeroom) did(what, id string)  { s.done = append(s.done, what+" "+id) }

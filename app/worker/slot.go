@@ -98,7 +98,17 @@ func (w *Worker) release(s *slot) {
 	defer w.mu.Unlock()
 	s.refs--
 	w.changed.Broadcast()
-	if w.opt.Idle > 0 && s.refs == 0 && s.heavy() {
+	if s.refs == 0 && s.heavy() {
+		w.restLocked()
+	}
+}
+
+// SetIdle changes Options.Idle; models that rest already are closed so much later.
+func (w *Worker) SetIdle(d time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if d != w.opt.Idle {
+		w.opt.Idle = d
 		w.restLocked()
 	}
 }
@@ -155,10 +165,13 @@ func (w *Worker) evict(match func(*slot) bool) {
 	}
 }
 
-// restLocked starts the clock after which idle heavy models are closed.
+// restLocked starts the clock after which idle heavy models are closed, if they ever are.
 func (w *Worker) restLocked() {
 	if w.idle != nil {
 		w.idle.Stop()
+	}
+	if w.opt.Idle <= 0 {
+		return
 	}
 	w.idle = time.AfterFunc(w.opt.Idle, func() {
 		w.opening.Lock()

@@ -13,6 +13,7 @@ type Status struct {
 	Chosen      engine.ModelInfo // the default model
 	Ready       bool             // the default model is open
 	Loaded      []string         // names of the open models
+	Open        []string         // their keys
 	Loading     string           // name of the model that is opening, or ""
 	Done, Total int64            // bytes opened of it; 0 if unknown
 	Left        time.Duration    // estimate of how long it will still take
@@ -34,7 +35,7 @@ func (w *Worker) statusLocked() Status {
 	for _, s := range w.slots {
 		switch {
 		case s.open():
-			st.Loaded = append(st.Loaded, s.info.Name)
+			st.Loaded, st.Open = append(st.Loaded, s.info.Name), append(st.Open, s.key)
 			if s.key == w.chosen {
 				st.Chosen, st.Ready = s.info, true
 			}
@@ -139,4 +140,14 @@ func btoi(b bool) int {
 		return 1
 	}
 	return 0
+}
+
+// Opened describes the open model of a key as it runs. Errors: engine.NoModel when it is not open now.
+func (w *Worker) Opened(key string) (engine.ModelInfo, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if s, ok := w.slots[key]; ok && s.open() {
+		return s.info, nil
+	}
+	return engine.ModelInfo{}, &engine.Error{Reason: engine.NoModel, Message: "the model " + key + " is not open"}
 }

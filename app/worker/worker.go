@@ -49,6 +49,8 @@ type Options struct {
 	Hold  time.Duration // how long a request waits for a model that is opening; default 6 s
 	Run   time.Duration // most time for one decision; default 10 minutes
 	Idle  time.Duration // close heavy models after so long without work; 0 keeps them
+	// Ran is told of every answer, with the key of the model that gave it. It must return at once; nil is fine.
+	Ran func(key string, r *engine.Response)
 }
 
 // The defaults of Options. Hold leaves room within the ten seconds after which the
@@ -135,6 +137,9 @@ func (w *Worker) Decide(ctx context.Context, r *engine.Request) (*engine.Respons
 	}
 	resp.Timing.Load = load
 	resp.Timing.Total += load + resp.Timing.Queue
+	if w.opt.Ran != nil {
+		w.opt.Ran(key, resp)
+	}
 	return resp, nil
 }
 

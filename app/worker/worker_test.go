@@ -338,6 +338,33 @@ func TestIdleModelsAreClosed(t *testing.T) {
 	}
 }
 
+func TestIdleCanBeChanged(t *testing.T) {
+	m := &scripted{name: "a", bytes: heavyBytes}
+	told := make(chan string, 1)
+	w := New(newShelf(m), "a", Options{Ran: func(key string, r *engine.Response) { told <- key }})
+	if _, err := w.Decide(t.Context(), ask("", "x")); err != nil {
+		t.Fatal(err)
+	}
+	if key := <-told; key != "a" {
+		t.Errorf("told of an answer by %q, want a", key)
+	}
+	time.Sleep(30 * time.Millisecond)
+	if m.closed.Load() != 0 {
+		t.Fatal("closed although nothing was set")
+	}
+	w.SetIdle(10 * time.Millisecond)
+	eventually(t, "a is closed", func() bool { return m.closed.Load() == 1 })
+	w.SetIdle(0)
+	if _, err := w.Decide(t.Context(), ask("", "x")); err != nil {
+		t.Fatal(err)
+	}
+	<-told
+	time.Sleep(30 * time.Millisecond)
+	if m.closed.Load() != 1 {
+		t.Error("closed although it was switched off")
+	}
+}
+
 func TestDrain(t *testing.T) {
 	m := &scripted{name: "a", gate: make(chan struct{})}
 	w := New(newShelf(m), "a", Options{})

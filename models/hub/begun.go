@@ -17,17 +17,24 @@ func (c Cache) begunFile(id, commit string) string {
 	return filepath.Join(c.folder(id), begunFolder, commit+".json")
 }
 
-// begin writes down what r consists of.
-func (c Cache) begin(r *Repo) error {
-	data, err := json.Marshal(r)
-	if err != nil {
-		return err
-	}
+// begin writes down what r consists of. Going on by the commit keeps the branch that was asked for at first, unless
+// that branch means another commit by now.
+func (c Cache) begin(r *Repo) (*Repo, error) {
 	name := c.begunFile(r.ID, r.Commit)
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		return err
+	began := *r
+	if old, err := readBegun(name); err == nil && r.Revision == r.Commit {
+		if _, err := os.Stat(c.ref(r.ID, old.Revision)); err != nil {
+			began.Revision = old.Revision
+		}
 	}
-	return writeFile(name, data)
+	data, err := json.Marshal(began)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return nil, err
+	}
+	return &began, writeFile(name, data)
 }
 
 // end forgets it.

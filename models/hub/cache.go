@@ -86,7 +86,7 @@ func (c Cache) pin(r *Repo) error {
 	if r.Revision == r.Commit {
 		return nil
 	}
-	ref := filepath.Join(c.folder(r.ID), "refs", filepath.FromSlash(r.Revision))
+	ref := c.ref(r.ID, r.Revision)
 	if !strings.HasPrefix(ref, filepath.Join(c.folder(r.ID), "refs")+string(filepath.Separator)) {
 		return fmt.Errorf("revision %q is not allowed", r.Revision)
 	}
@@ -94,6 +94,11 @@ func (c Cache) pin(r *Repo) error {
 		return err
 	}
 	return writeFile(ref, []byte(r.Commit))
+}
+
+// ref is the file that says which commit a revision meant.
+func (c Cache) ref(id, revision string) string {
+	return filepath.Join(c.folder(id), "refs", filepath.FromSlash(revision))
 }
 
 func writeFile(name string, data []byte) error {
@@ -175,6 +180,24 @@ func (c Cache) Remove(id, commit string) (freed int64, err error) {
 		err = os.RemoveAll(folder)
 	}
 	return freed, err
+}
+
+// RemoveParts deletes what another tool left unfinished in a repository's folder, and the folder when nothing else is in it.
+func (c Cache) RemoveParts(id string) error {
+	if !repoID.MatchString(id) {
+		return fmt.Errorf("%s is not a repository", id)
+	}
+	blobs := filepath.Join(c.folder(id), "blobs")
+	parts, _ := filepath.Glob(filepath.Join(blobs, "*.incomplete"))
+	for _, p := range parts {
+		if err := os.Remove(p); err != nil {
+			return err
+		}
+	}
+	if left, err := os.ReadDir(blobs); err == nil && len(left) == 0 {
+		return os.RemoveAll(c.folder(id))
+	}
+	return nil
 }
 
 // blobsInUse collects the blobs that snapshots other than except link to.

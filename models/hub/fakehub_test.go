@@ -7,9 +7,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -96,7 +98,8 @@ func (h *fakeHub) list(w io.Writer) {
 		LFS  *lfs   `json:"lfs,omitempty"`
 	}
 	var all []sibling
-	for name, b := range h.files {
+	for _, name := range slices.Sorted(maps.Keys(h.files)) { // as the Hub lists them
+		b := h.files[name]
 		s := sibling{Name: name, Size: len(b), Blob: gitHash(b)}
 		if strings.HasSuffix(name, ".safetensors") {
 			sum := sha256.Sum256(b)

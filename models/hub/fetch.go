@@ -79,7 +79,8 @@ func (c *Client) Fetch(ctx context.Context, cache Cache, r *Repo, report func(Pr
 	} else if missing > 0 && free < missing+c.spare {
 		return "", &SpaceError{cache.Dir, missing + c.spare, free}
 	}
-	if err := cache.begin(r); err != nil {
+	began, err := cache.begin(r)
+	if err != nil {
 		return "", cache.explain(err, missing)
 	}
 	m := newMeter(cache, r, files, report)
@@ -91,7 +92,7 @@ func (c *Client) Fetch(ctx context.Context, cache Cache, r *Repo, report func(Pr
 		}
 		m.end()
 	}
-	if err := cache.pin(r); err != nil {
+	if err := cache.pin(began); err != nil {
 		return "", cache.explain(err, 0)
 	}
 	cache.end(r.ID, r.Commit)

@@ -55,7 +55,7 @@ func New() *Client {
 		endpoint = DefaultEndpoint
 	}
 	return &Client{
-		Endpoint: endpoint, Token: token(), Offline: truthy(os.Getenv("HF_HUB_OFFLINE")),
+		Endpoint: endpoint, Token: token(), Offline: Offline(),
 		HTTP:    &http.Client{Transport: transport, CheckRedirect: redirect},
 		Workers: 4, firstPause: time.Second, stall: 30 * time.Second, spare: keepFree,
 	}
@@ -75,6 +75,9 @@ func redirect(r *http.Request, via []*http.Request) error {
 	}
 	return nil
 }
+
+// Offline tells whether the person wants no network (HF_HUB_OFFLINE).
+func Offline() bool { return truthy(os.Getenv("HF_HUB_OFFLINE")) }
 
 func truthy(s string) bool {
 	switch strings.ToLower(s) {

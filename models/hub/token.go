@@ -2,6 +2,7 @@ package hub
 
 import (
 	"os"
+	"os/user"
 	"path/filepath"
 	"strings"
 )
@@ -14,13 +15,21 @@ func home() string {
 	}
 	cache := os.Getenv("XDG_CACHE_HOME")
 	if cache == "" {
-		user, err := os.UserHomeDir()
-		if err != nil {
-			user = "."
-		}
-		cache = filepath.Join(user, ".cache")
+		cache = filepath.Join(userHome(), ".cache")
 	}
 	return filepath.Join(cache, "huggingface")
+}
+
+// userHome is the person's folder, also for a service that was started without HOME: models in whatever
+// folder it happens to stand in would not be found again.
+func userHome() string {
+	if dir, err := os.UserHomeDir(); err == nil {
+		return dir
+	}
+	if u, err := user.Current(); err == nil && u.HomeDir != "" {
+		return u.HomeDir
+	}
+	return os.TempDir()
 }
 
 // token finds the person's access token where the Hub's own tools keep it.

@@ -212,8 +212,13 @@ func TestBegun(t *testing.T) {
 		os.WriteFile(record, whole, 0o600)
 	}
 	h.fault = nil
-	if _, err := c.Fetch(context.Background(), cache, begun[0], nil); err != nil {
+	rest := *begun[0]
+	rest.Revision = commit // as who goes on by the commit asks for it
+	if _, err := c.Fetch(context.Background(), cache, &rest, nil); err != nil {
 		t.Fatal(err)
+	}
+	if ref, err := os.ReadFile(filepath.Join(cache.Dir, "models--owner--clef/refs/main")); err != nil || string(ref) != commit {
+		t.Errorf("refs/main: got %q, %v, want %s", ref, err, commit)
 	}
 	if got := cache.Begun("owner/clef"); got != nil {
 		t.Errorf("after the end: got %+v", got)
@@ -274,7 +279,7 @@ func TestRemoveLeavesAnotherFetchAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := &Repo{ID: r.ID, Revision: "next", Commit: strings.Repeat("f", 40), Files: []File{fileNamed(r, "model.safetensors")}}
-	if err := cache.begin(other); err != nil {
+	if _, err := cache.begin(other); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := cache.Remove(r.ID, r.Commit); err != nil {

@@ -79,8 +79,17 @@ func (f Fit) Verdict() Verdict {
 // Over is how many bytes are lacking, 0 when it fits.
 func (f Fit) Over() int64 { return max(0, f.Need-f.Have) }
 
-// FitFor compares need with the memory that is there once a running model of so many bytes is unloaded.
+// FitFor compares need with the memory that is there once a running model that takes so many bytes is unloaded.
 func FitFor(need, unloaded int64) (Fit, error) {
+	have, err := Gives(unloaded)
+	return Fit{need, have}, err
+}
+
+// Gives is how much memory the machine can give to models, what the open one takes included.
+func Gives(open int64) (int64, error) {
 	have, err := Available()
-	return Fit{need, have + unloaded}, err
+	if !countsOpen {
+		have += open
+	}
+	return have, err
 }

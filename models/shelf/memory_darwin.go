@@ -2,6 +2,9 @@ package shelf
 
 import "golang.org/x/sys/unix"
 
+// countsOpen: Available does not shrink when a model is open.
+const countsOpen = true
+
 // Available is three quarters of the machine's memory: what macOS lets the GPU keep resident by default, and a fair share for
 // a program that computes on the CPU.
 func Available() (int64, error) {

@@ -1,0 +1,228 @@
+package main
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"clefbar/app/worker"
+	"clefbar/models/hub"
+	"clefbar/models/shelf"
+	"clefbar/ui"
+)
+
+// appShelf is the store behind the shelf screen: what is on this machine, what can be fetched, and what is under way. It
+// implements ui.Shelf. Nothing is fetched that the person did not ask for.
+type appShelf struct {
+	lib    *library
+	worker *worker.Worker
+	models *appModels
+	cache  hub.Cache
+	client func() *hub.Client // made anew for each download: a token may have been added
+	pace   *pace
+	name   string // of the machine
+
+	*bell
+	watching sync.Mutex
+	watcher  func()
+	looking  atomic.Int32 // looks at the disk that are under way
+
+	ends context.Context // with the app
+	end  context.CancelFunc
+	work sync.WaitGroup
+
+	mu       sync.Mutex
+	fetches  []*fetch // in the order in which they were asked for
+	fetching bool
+	verdicts map[string]*ui.Verdict
+	troubles map[string]string // by ID: what went wrong with removing it
+}
+
+var _ ui.Shelf = (*appShelf)(nil)
+
+func newAppShelf(lib *library, w *worker.Worker, m *appModels, p *pace) *appShelf {
+	s := &appShelf{
+		lib: lib, worker: w, models: m, cache: hub.DefaultCache(), client: hub.New, pace: p, name: thisMachine().short(),
+		bell: newBell(), verdicts: map[string]*ui.Verdict{}, troubles: map[string]string{},
+	}
+	s.ends, s.end = context.WithCancel(context.Background())
+	s.bell.Watch(s.tell)
+	w.Watch(func(worker.Status) { s.ring() })
+	return s
+}
+
+// Watch implements ui.Shelf: the last watcher is told.
+func (s *appShelf) Watch(changed func()) {
+	s.watching.Lock()
+	s.watcher = changed
+	s.watching.Unlock()
+	s.pace.measure(s.ends, func() bool { st := s.worker.Status(); return st.Running || st.Loading != "" }, s.ring)
+	s.looking.Add(1)
+	s.work.Go(func() {
+		s.lib.look(s.ends)
+		s.looking.Add(-1)
+		s.ring()
+	})
+}
+
+func (s *appShelf) tell() {
+	s.watching.Lock()
+	f := s.watcher
+	s.watching.Unlock()
+	if f != nil {
+		f()
+	}
+}
+
+// close pauses what is under way and waits for it.
+func (s *appShelf) close() {
+	s.bell.close()
+	s.end()
+	s.work.Wait()
+}
+
+// Machine implements ui.Shelf.
+func (s *appShelf) Machine() ui.Machine {
+	m := ui.Machine{Name: s.name, Looking: s.looking.Load() > 0, Offline: hub.Offline()}
+	var open int64 // that is not counted as available while the model is open: weights are mapped files
+	for _, e := range s.opened() {
+		m.InUse += e.memory(s.lib.tokens())
+		open += e.memory(s.lib.tokens()) - e.info.WeightBytes
+	}
+	m.Gives, _ = shelf.Gives(max(0, open))
+	return m
+}
+
+// opened returns the models of this machine that are in memory.
+func (s *appShelf) opened() (list []entry) {
+	open := s.worker.Status().Open
+	for _, e := range s.lib.now() {
+		if !e.info.ServerSide && slices.Contains(open, e.key) {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
+// memory is what a model needs for a request of so many tokens.
+func (e entry) memory(tokens int) int64 {
+	if e.item == nil {
+		return e.info.WeightBytes + etudeWorking
+	}
+	return e.item.Memory(tokens)
+}
+
+// etudeWorking is what Etude takes beside its weights for a long request.
+const etudeWorking = 24 << 20
+
+// Shelved implements ui.Shelf.
+func (s *appShelf) Shelved() []ui.Shelved {
+	entries := s.lib.now()
+	open := s.worker.Status().Open
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var here, rest []ui.Shelved
+	seen := map[string]bool{} // repositories that are shown
+	for _, f := range s.fetches {
+		here = append(here, f.row())
+		seen[strings.ToLower(f.repo)] = true
+	}
+	for _, e := range entries {
+		if e.item != nil && e.item.Repo != "" {
+			if seen[strings.ToLower(e.item.Repo)] && e.item.State == shelf.Incomplete {
+				continue // its download has a row already
+			}
+			defer func(repo string) { seen[repo] = true }(strings.ToLower(e.item.Repo))
+		}
+		r := s.row(e, slices.Contains(open, e.key))
+		r.Verdict = copied(s.verdicts[e.key])
+		if why := s.troubles[e.key]; why != "" {
+			r.Why = why
+		}
+		here = append(here, r)
+	}
+	for _, e := range entries {
+		if e.item != nil {
+			seen[strings.ToLower(e.item.Repo)] = true
+		}
+	}
+	for _, k := range shelf.Catalog() {
+		if !seen[strings.ToLower(k.Repo)] {
+			rest = append(rest, s.knownRow(k))
+		}
+	}
+	slices.SortStableFunc(here, func(a, b ui.Shelved) int { return stageRank(a) - stageRank(b) })
+	return append(here, rest...)
+}
+
+func copied(v *ui.Verdict) *ui.Verdict {
+	if v == nil {
+		return nil
+	}
+	c := *v
+	return &c
+}
+
+// stageRank puts what is in use first, then what is on its way, then what can be used, then the rest.
+func stageRank(s ui.Shelved) int {
+	switch s.Stage {
+	case ui.StageOpen:
+		return 0
+	case ui.StageArriving, ui.StagePaused, ui.StageFailed:
+		return 1
+	case ui.StageReady:
+		if s.Practice {
+			return 5
+		}
+		return 2
+	case ui.StageIncomplete:
+		return 3
+	}
+	return 4
+}
+
+// find returns the entry of an ID.
+func (s *appShelf) find(id string) (entry, bool) {
+	for _, e := range s.lib.now() {
+		if e.key == id {
+			return e, true
+		}
+	}
+	return entry{}, false
+}
+
+// OpenAnyway implements ui.Shelf.
+func (s *appShelf) OpenAnyway(id string) {
+	s.lib.insistOn(id)
+	s.models.Open(id)
+}
+
+// AddFolder implements ui.Shelf.
+func (s *appShelf) AddFolder(path string) {
+	s.work.Go(func() {
+		abs, err := filepath.Abs(path)
+		if err == nil {
+			err = s.lib.change(s.ends, func(set *settings) {
+				if !slices.Contains(set.Folders, abs) {
+					set.Folders = append(set.Folders, abs)
+				}
+			})
+		}
+		s.changed(abs, err)
+	})
+}
+
+// changed tells the window that the list is another one, or what went wrong.
+func (s *appShelf) changed(id string, err error) {
+	s.mu.Lock()
+	delete(s.troubles, id)
+	if err != nil {
+		s.troubles[id] = sentence(err)
+	}
+	s.mu.Unlock()
+	s.models.look()
+	s.ring()
+}

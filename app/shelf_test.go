@@ -1,0 +1,417 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha1"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"clefbar/app/worker"
+	"clefbar/engine/goldentest"
+	"clefbar/models/hub"
+	"clefbar/ui"
+
+	"github.com/adrg/xdg"
+)
+
+const (
+	flash4 = "mlx-community/clef-flash-4bit" // known, and served with the files of a tiny model
+	clef4  = "mlx-community/clef-4bit"
+	tinyAt = "0123456789abcdef0123456789abcdef01234567"
+)
+
+// smallHub serves the known repositories with the files of a golden checkpoint.
+type smallHub struct {
+	*httptest.Server
+	files map[string][]byte
+
+	mu     sync.Mutex
+	hold   chan struct{} // weights wait for it, after their first kilobytes
+	status int           // instead of any file
+}
+
+func startHub(t *testing.T) *smallHub {
+	h := &smallHub{files: map[string][]byte{}}
+	dir := goldentest.Path(t, "tiny-9b-shape-mlx-4bit")
+	names, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range names {
+		if h.files[n.Name()], err = os.ReadFile(filepath.Join(dir, n.Name())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.Server = httptest.NewServer(h)
+	t.Cleanup(h.Close)
+	t.Setenv("HF_ENDPOINT", h.URL)
+	return h
+}
+
+func (h *smallHub) set(hold chan struct{}, status int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.hold, h.status = hold, status
+}
+
+func (h *smallHub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h.mu.Lock()
+	hold, status := h.hold, h.status
+	h.mu.Unlock()
+	if status != 0 {
+		w.WriteHeader(status)
+		return
+	}
+	if strings.HasPrefix(r.URL.Path, "/api/") {
+		h.list(w)
+		return
+	}
+	name := filepath.Base(r.URL.Path)
+	if hold != nil && name == "model.safetensors" {
+		w.Header().Set("Content-Range", fmt.Sprintf("bytes %s/%d", strings.TrimPrefix(r.Header.Get("Range"), "bytes="), len(h.files[name])))
+		w.WriteHeader(http.StatusPartialContent)
+		w.(http.Flusher).Flush()
+		select {
+		case <-hold:
+		case <-r.Context().Done():
+		}
+		return
+	}
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(h.files[name]))
+}
+
+func (h *smallHub) list(w http.ResponseWriter) {
+	var all []map[string]any
+	for name, b := range h.files {
+		git := sha1.New()
+		fmt.Fprintf(git, "blob %d\x00", len(b))
+		git.Write(b)
+		s := map[string]any{"rfilename": name, "size": len(b), "blobId": hex.EncodeToString(git.Sum(nil))}
+		if strings.HasSuffix(name, ".safetensors") {
+			sum := sha256.Sum256(b)
+			s["lfs"] = map[string]any{"sha256": hex.EncodeToString(sum[:]), "size": len(b)}
+		}
+		all = append(all, s)
+	}
+	_ = json.NewEncoder(w).Encode(map[string]any{"sha": tinyAt, "siblings": all})
+}
+
+// store is the store of an app that starts with what the folders of the test hold.
+type store struct {
+	*appShelf
+	t *testing.T
+}
+
+// folders gives the test folders of its own.
+func folders(t *testing.T) {
+	t.Setenv("CLEFBAR_SETTINGS", filepath.Join(t.TempDir(), "settings.json"))
+	t.Setenv("HF_HUB_CACHE", t.TempDir())
+	t.Setenv("HF_TOKEN", "")
+	t.Setenv("HF_HUB_OFFLINE", "")
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	xdg.Reload()
+	t.Cleanup(xdg.Reload)
+}
+
+func openStore(t *testing.T) *store {
+	t.Helper()
+	set, err := loadSettings()
+	if err != nil {
+		t.Fatal(err)
+	}
+	lib := newLibrary(set, howToRun{device: "auto", precision: "auto"})
+	times := newPace("auto")
+	w := worker.New(lib, lib.chosen(), worker.Options{Ran: times.ran})
+	m := newAppModels(lib, w)
+	s := &store{newAppShelf(lib, w, m, times), t}
+	t.Cleanup(s.stop)
+	return s
+}
+
+// stop ends the app; twice is fine.
+func (s *store) stop() {
+	if s.ends.Err() == nil {
+		s.close()
+		s.models.close()
+		s.worker.Drain(s.t.Context(), 0)
+	}
+}
+
+func (s *store) row(id string) (ui.Shelved, bool) {
+	all := s.Shelved()
+	i := slices.IndexFunc(all, func(r ui.Shelved) bool { return r.ID == id || id == filepath.Base(r.ID) })
+	if i < 0 {
+		return ui.Shelved{}, false
+	}
+	return all[i], true
+}
+
+// until waits for a row to be as it should.
+func (s *store) until(id, what string, good func(ui.Shelved) bool) ui.Shelved {
+	s.t.Helper()
+	var r ui.Shelved
+	for range 1000 {
+		var ok bool
+		if r, ok = s.row(id); ok && good(r) {
+			return r
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	s.t.Fatalf("%s is not %s: %+v", id, what, r)
+	return r
+}
+
+func (s *store) untilGone(id string) {
+	s.t.Helper()
+	for range 1000 {
+		if _, ok := s.row(id); !ok {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	s.t.Fatalf("%s is still there", id)
+}
+
+func stage(want ui.Stage) func(ui.Shelved) bool {
+	return func(r ui.Shelved) bool { return r.Stage == want }
+}
+
+// TestShelfDownload follows one model from the Hub to the first check and off the disk again, over a restart of the app.
+func TestShelfDownload(t *testing.T) {
+	folders(t)
+	h := startHub(t)
+	hold := make(chan struct{})
+	h.set(hold, 0)
+	s := openStore(t)
+	if r, ok := s.row(flash4); !ok || r.Stage != ui.StageRemote || r.Memory < 4e9 || r.Disk < 6e9 || !r.Known {
+		t.Fatalf("before: %+v", r)
+	}
+	if r, _ := s.row(etudeKey); r.Stage != ui.StageReady || !r.Practice || r.Memory <= 0 {
+		t.Errorf("Etude: %+v", r)
+	}
+	if m := s.Machine(); m.Gives <= 0 || m.InUse != 0 || m.Name == "" {
+		t.Errorf("machine: %+v", m)
+	}
+	s.Get(flash4)
+	s.Get(clef4)
+	r := s.until(flash4, "arriving", func(r ui.Shelved) bool { return r.Stage == ui.StageArriving && r.Done > 0 && r.Done < r.Total })
+	if int(r.Total) > 3_000_000 {
+		t.Errorf("total: got %d bytes, want those of the listing", r.Total)
+	}
+	if r, _ := s.row(clef4); r.Stage != ui.StageArriving || !strings.Contains(r.Why, "Waits") || r.Total < 1e9 {
+		t.Errorf("the second one: %+v", r)
+	}
+	s.Pause(clef4)
+	s.Pause(flash4)
+	s.until(flash4, "paused", stage(ui.StagePaused))
+	s.stop()
+
+	h.set(nil, 0)
+	close(hold)
+	s = openStore(t) // the app starts again
+	r = s.until(tinyAt, "incomplete", stage(ui.StageIncomplete))
+	if r.Name != "Clef-flash" || r.Layout != "4-bit" || !strings.Contains(r.Why, "to get") {
+		t.Errorf("after the restart: %+v", r)
+	}
+	if _, ok := s.row(flash4); ok {
+		t.Error("it is offered twice")
+	}
+	s.Get(r.ID)
+	r = s.until(tinyAt, "ready", stage(ui.StageReady))
+	if !strings.Contains(r.Note, "revision 0123456 (main)") || r.Memory <= 0 || r.Disk <= 0 {
+		t.Errorf("ready: %+v", r)
+	}
+	checkAndDamage(t, s, r.ID)
+	s.Remove(r.ID)
+	s.untilGone(r.ID)
+	if r, _ := s.row(flash4); r.Stage != ui.StageRemote {
+		t.Errorf("after removing it: %+v", r)
+	}
+	if left, _ := os.ReadDir(hub.DefaultCache().Dir); slices.ContainsFunc(left, func(e os.DirEntry) bool { return strings.HasPrefix(e.Name(), "models--") }) {
+		t.Errorf("left on the disk: %v", left)
+	}
+}
+
+// checkAndDamage checks a good model, then one with a flipped bit.
+func checkAndDamage(t *testing.T, s *store, id string) {
+	t.Helper()
+	checked := func(r ui.Shelved) bool { return r.Verdict != nil && !r.Verdict.Running }
+	s.Check(id)
+	if r := s.until(id, "checked", checked); !r.Verdict.Good || !strings.Contains(r.Verdict.Text, "no reference numbers") {
+		t.Errorf("checked: %+v", r.Verdict)
+	}
+	if r, _ := s.row(id); r.Stage != ui.StageOpen || s.Machine().InUse <= 0 {
+		t.Errorf("the model that answered the probes is not open: %+v, %+v", r, s.Machine())
+	}
+	blob, err := filepath.EvalSymlinks(filepath.Join(id, "joint_head.safetensors"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(blob)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data[len(data)-9] ^= 1
+	if err := os.WriteFile(blob, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.Check(id)
+	if r := s.until(id, "checked again", checked); r.Verdict.Good || !strings.Contains(r.Verdict.Text, "joint_head.safetensors") {
+		t.Errorf("damaged: %+v", r.Verdict)
+	}
+}
+
+func TestShelfGivesUp(t *testing.T) {
+	folders(t)
+	h := startHub(t)
+	h.set(make(chan struct{}), 0)
+	s := openStore(t)
+	s.Get(flash4)
+	s.until(flash4, "arriving", func(r ui.Shelved) bool { return r.Done > 0 })
+	s.Cancel(flash4)
+	s.until(flash4, "as before", stage(ui.StageRemote))
+	if left, _ := filepath.Glob(filepath.Join(hub.DefaultCache().Dir, "models--*")); left != nil {
+		t.Errorf("left on the disk: %v", left)
+	}
+	h.set(nil, http.StatusUnauthorized)
+	s.Get(flash4)
+	if r := s.until(flash4, "failed", stage(ui.StageFailed)); !strings.Contains(r.Why, "token") || strings.Contains(r.Why, "http") {
+		t.Errorf("gated: %+v", r)
+	}
+	s.Cancel(flash4)
+	s.until(flash4, "as before", stage(ui.StageRemote))
+	t.Setenv("HF_HUB_OFFLINE", "1")
+	s.Get(flash4)
+	if r := s.until(flash4, "failed", stage(ui.StageFailed)); !strings.Contains(r.Why, "Offline") && !strings.Contains(r.Why, "offline") {
+		t.Errorf("offline: %+v", r)
+	}
+}
+
+func TestShelfFoldersAndServers(t *testing.T) {
+	folders(t)
+	s := openStore(t)
+	golden := filepath.Dir(goldentest.Path(t, "cases.json"))
+	s.AddFolder(golden)
+	r := s.until("tiny-9b-shape-hf", "ready", stage(ui.StageReady))
+	if !r.Loose || r.Layout != "bf16" {
+		t.Errorf("%+v", r)
+	}
+	s.Remove(r.ID)
+	s.untilGone(r.ID)
+	if _, err := os.Stat(filepath.Join(golden, "tiny-9b-shape-hf", "config.json")); err != nil {
+		t.Fatal("files of the person's own folder were deleted")
+	}
+	s.until("tiny-9b-shape-mlx-4bit", "still there", stage(ui.StageReady))
+	gone := filepath.Join(t.TempDir(), "disk")
+	s.AddFolder(gone)
+	s.until(gone, "away", stage(ui.StageAway))
+
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer k" || r.URL.Path != "/v1/models" {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		fmt.Fprint(w, `{"models":[{"name":"clef"},{"name":"jev-latest"},{"name":"cloudflare/clef","description":"Answered by clef: x"}]}`)
+	}))
+	defer server.Close()
+	told := make(chan error, 1)
+	s.AddServer(server.URL, "", func(err error) { told <- err })
+	if err := <-told; err == nil {
+		t.Error("a server that wants a key was added without one")
+	}
+	s.AddServer(server.URL, "k", func(err error) { told <- err })
+	if err := <-told; err != nil {
+		t.Fatal(err)
+	}
+	key := server.URL + "#clef"
+	if r := s.until(key, "there", stage(ui.StageReady)); r.Name != "clef" || r.Server != server.URL {
+		t.Errorf("%+v", r)
+	}
+	s.stop()
+	s = openStore(t)
+	s.until(key, "there after a restart", stage(ui.StageReady))
+	s.Remove(key)
+	s.untilGone(key)
+	if set, err := loadSettings(); err != nil || len(set.Servers) > 0 || len(set.ServerKeys) > 0 {
+		t.Errorf("settings: %+v, %v", set, err)
+	}
+}
+
+func TestShelfInsists(t *testing.T) {
+	folders(t)
+	s := openStore(t)
+	dir := filepath.Join(t.TempDir(), "m")
+	if err := os.CopyFS(dir, os.DirFS(tiny(t))); err != nil {
+		t.Fatal(err)
+	}
+	if s.lib.insisted(dir) {
+		t.Fatal("insisted before anybody did")
+	}
+	s.AddFolder(dir)
+	s.until(dir, "ready", stage(ui.StageReady))
+	s.OpenAnyway(dir)
+	s.until(dir, "open", stage(ui.StageOpen))
+	if !s.lib.insisted(dir) {
+		t.Error("the person's word is lost")
+	}
+}
+
+func TestPace(t *testing.T) {
+	folders(t)
+	p := newPace("auto")
+	if d, _ := p.ticket("m", "4-bit", 7e12); d != 0 {
+		t.Errorf("before anything was measured: %v", d)
+	}
+	done := make(chan struct{})
+	p.measure(t.Context(), func() bool { return false }, func() { close(done) })
+	<-done
+	took, measured := p.ticket("m", "mixed 4-bit", 7e12)
+	if measured || took <= 0 || took > time.Hour {
+		t.Errorf("reckoned: %v, %v", took, measured)
+	}
+	again := newPace("auto")
+	if d, _ := again.ticket("m", "4-bit", 7e12); d != took {
+		t.Errorf("after a restart: %v, want %v", d, took)
+	}
+	again.measure(t.Context(), func() bool { t.Error("measured twice"); return false }, nil)
+}
+
+func TestReveal(t *testing.T) {
+	if got := revealCommand("darwin", "/a b"); !slices.Equal(got, []string{"/usr/bin/open", "-R", "/a b"}) {
+		t.Errorf("got %q", got)
+	}
+	dir := t.TempDir()
+	script := filepath.Join(dir, "xdg-open")
+	if err := os.WriteFile(script, []byte("#!/bin/sh\nprintf '%s' \"$1\" > \""+dir+"/shown\"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	odd := "/tmp/a b; $(touch x)"
+	if err := reveal(odd); err != nil {
+		t.Skipf("no xdg-open on this system: %v", err)
+	}
+	if got, _ := os.ReadFile(filepath.Join(dir, "shown")); string(got) != odd {
+		t.Errorf("shown %q, want %q", got, odd)
+	}
+}
+
+func TestSentence(t *testing.T) {
+	for text, want := range map[string]string{
+		"the disk is full": "The disk is full.", "model.safetensors: cut": "model.safetensors: cut.", "": "", "why?": "Why?",
+	} {
+		if got := sentence(fmt.Errorf("%s", text)); got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+}
