@@ -53,7 +53,7 @@ func (p *page) hint(id string) *hint {
 func (p *page) getModelButton() *button {
 	for _, m := range p.deps.Models.List() {
 		if !m.Practice && m.Usable {
-			return newButton(rankOutline, "", "Open "+m.Name, func() { p.deps.Models.Open(m.ID) }).withExtra(m.Layout)
+			return newButton(rankOutline, "", "Open "+modelName(m.Name), func() { p.deps.Models.Open(m.ID) }).withExtra(m.Layout)
 		}
 	}
 	if p.deps.Shelf == nil {
@@ -61,7 +61,13 @@ func (p *page) getModelButton() *button {
 		b.onTap = func() { openPopMenu(b, p.modelRows()) }
 		return b
 	}
-	return newButton(rankOutline, "", "Get Clef-flash", p.openShelf)
+	b := newButton(rankOutline, "", "Get Clef-flash", p.openShelf)
+	for _, m := range p.deps.Shelf.Shelved() {
+		if m.Stage == StageRemote && !m.Practice {
+			return b.withExtra(bytesText(m.Disk)) // the first is the smallest
+		}
+	}
+	return b
 }
 
 // legendShown reports whether disc and ring are still explained: until the first

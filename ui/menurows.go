@@ -69,7 +69,7 @@ func (p *page) modelRows() []menuRow {
 	var rows []menuRow
 	state := p.deps.Models.State()
 	for _, m := range p.deps.Models.List() {
-		name := m.Name
+		name := modelName(m.Name)
 		if m.Layout != "" && !m.Practice {
 			name += " " + m.Layout
 		}

@@ -95,7 +95,7 @@ func (p *page) wayOut(w way) (noticeAction, bool) {
 	}
 	for _, m := range models.List() {
 		if m.Practice && m.ID != state.ID {
-			return noticeAction{text: "Use " + m.Name, run: func() { p.failure = nil; models.Open(m.ID) }}, true
+			return noticeAction{text: "Use " + modelName(m.Name), run: func() { p.failure = nil; models.Open(m.ID) }}, true
 		}
 	}
 	return noticeAction{}, false
@@ -125,7 +125,7 @@ func (p *page) noModelNotice() notice {
 	n := notice{title: "No model is open", body: "Typing works; answers need a model."}
 	for _, m := range p.deps.Models.List() {
 		if m.Usable && !m.Practice && len(n.actions) == 0 {
-			n.actions = append(n.actions, noticeAction{text: "Open " + m.Name + " " + m.Layout, run: func() { p.deps.Models.Open(m.ID) }})
+			n.actions = append(n.actions, noticeAction{text: "Open " + modelName(m.Name) + " " + m.Layout, run: func() { p.deps.Models.Open(m.ID) }})
 		}
 	}
 	if a, ok := p.wayOut(wayEtude); ok {

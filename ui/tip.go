@@ -1,12 +1,14 @@
 package ui
 
 import (
-	"strings"
 	"time"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
 )
+
+// tipWidth is where the lines of a tip break.
+const tipWidth = 360
 
 // tipDelay is how long the pointer rests before a tip shows.
 const tipDelay = 350 * time.Millisecond
@@ -19,6 +21,7 @@ type tip struct {
 	lines []*label
 	owner any
 	timer *time.Timer
+	over  func() fyne.Canvas // a hidden object cannot be asked for its canvas
 }
 
 var _ drawn = (*tip)(nil)
@@ -26,8 +29,8 @@ var _ drawn = (*tip)(nil)
 // tipLayer is the tip of the one window. Touched on the UI goroutine only.
 var tipLayer *tip
 
-func newTip() *tip {
-	t := &tip{back: newRect(6)}
+func newTip(over func() fyne.Canvas) *tip {
+	t := &tip{back: newRect(6), over: over}
 	t.parts = []fyne.CanvasObject{t.back}
 	t.ExtendBaseWidget(t)
 	t.Hide()
@@ -71,24 +74,24 @@ func (t *tip) cancel() {
 
 func (t *tip) open(text string, at fyne.Position) {
 	t.lines, t.parts = nil, []fyne.CanvasObject{t.back}
-	for line := range strings.SplitSeq(text, "\n") {
+	for _, line := range wrapWords(text, dp(tipWidth), dp(12)) {
 		l := newLabel(line, colorInk, 12, regular)
 		t.lines = append(t.lines, l)
 		t.parts = append(t.parts, l.Text)
 	}
-	c := fyne.CurrentApp().Driver().CanvasForObject(t)
-	if c == nil {
-		return
-	}
-	size := t.least()
-	x := max(dp(8), min(at.X+dp(12), c.Size().Width-size.Width-dp(8)))
+	// The content begins below a menu bar in the window, positions above it.
+	content := t.over().Content()
+	at = at.Subtract(fyne.CurrentApp().Driver().AbsolutePositionForObject(content))
+	room, size := content.Size(), t.least()
+	x := max(dp(8), min(at.X+dp(12), room.Width-size.Width-dp(8)))
 	y := at.Y + dp(18)
-	if y+size.Height > c.Size().Height-dp(8) {
+	if y+size.Height > room.Height-dp(8) {
 		y = at.Y - size.Height - dp(8)
 	}
 	put(t, x, y, size.Width, size.Height)
 	t.Show()
 	t.Refresh()
+	t.over().Refresh(t) // it was hidden, so Fyne does not know where it is drawn
 }
 
 func (t *tip) paint() {
