@@ -5,7 +5,7 @@
 // Kernels are C with vector intrinsics, compiled once per instruction set and chosen
 // at run time; without cgo, or on a processor that none of them fits, plain Go does the
 // same work slowly. The environment variable CLEFBAR_CPU forces a path: go, avx2, avx512,
-// avx512vnni, avx512bf16, neon, neondot or neonbf16.
+// avx512vnni, avx512bf16, neon, neondot, neonbf16 or, on Apple silicon, accelerate.
 package cpu
 
 import (

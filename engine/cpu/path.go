@@ -47,6 +47,7 @@ type candidate struct {
 // choosePath returns the best path of this processor, or the one that CLEFBAR_CPU names.
 func choosePath() (path, error) {
 	list := append(nativePaths(), candidate{"go", goPath{}})
+	list = append(list, systemLibraries(list[0].path)...)
 	name := os.Getenv("CLEFBAR_CPU")
 	if name == "" {
 		return list[0].path, nil
