@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 )
@@ -28,6 +29,9 @@ type Listed struct {
 // Inspect lists every tensor of a model folder, in file order.
 func Inspect(dir string) (*Listing, error) {
 	src := dirSource(dir)
+	if st, err := os.Stat(dir); err == nil && !st.IsDir() {
+		return nil, notAFolder(dir)
+	}
 	names, err := src.names()
 	if err != nil {
 		return nil, err

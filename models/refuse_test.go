@@ -273,7 +273,11 @@ func TestOpenPaths(t *testing.T) {
 	for path, want := range map[string]string{
 		filepath.Join(dir, "nowhere"): "nowhere: no such file",
 		gguf:                          "clef.GGUF: this is a GGUF file",
+		"refuse_test.go":              "refuse_test.go: this is a file: choose the folder",
 	} {
+		if _, err := Inspect(path); err == nil || want != "nowhere: no such file" && !strings.Contains(err.Error(), want) {
+			t.Errorf("Inspect(%s): got %v, want …%s…", path, err, want)
+		}
 		if _, err := Open(path); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Open(%s): got %v, want …%s…", path, err, want)
 		}

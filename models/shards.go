@@ -96,7 +96,7 @@ func parseIndex(data []byte) (shardPlan, error) {
 	for _, e := range entries {
 		var file string
 		if json.Unmarshal(e.value, &file) != nil || !strings.HasSuffix(file, ".safetensors") {
-			return bad(fmt.Errorf("weight_map: %s has no weight file", e.name))
+			return bad(fmt.Errorf("weight_map: %s has no weight file: %.100s is no .safetensors file", e.name, e.value))
 		}
 		if file != path.Base(file) || strings.ContainsAny(file, `\:`) {
 			return bad(fmt.Errorf("weight_map: %q is not a file of this folder", file))

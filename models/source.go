@@ -82,8 +82,28 @@ func (d dirSource) names() ([]string, error) {
 	return names, nil
 }
 
+// regular returns where a file is. Opening a pipe would wait for its other end, without end, and a device may
+// never be read to its end.
+func (d dirSource) regular(name string) (string, error) {
+	file := filepath.Join(string(d), name)
+	info, err := os.Stat(file)
+	switch {
+	case err != nil:
+		return "", systemError(name, err)
+	case info.IsDir():
+		return "", fileError(Malformed, name, "this is a folder, not a file")
+	case !info.Mode().IsRegular():
+		return "", fileError(Malformed, name, "this is a pipe, a socket or a device, not a file")
+	}
+	return file, nil
+}
+
 func (d dirSource) read(name string, limit int64) ([]byte, error) {
-	f, err := os.Open(filepath.Join(string(d), name))
+	file, err := d.regular(name)
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.Open(file)
 	if err != nil {
 		return nil, systemError(name, err)
 	}
@@ -92,7 +112,11 @@ func (d dirSource) read(name string, limit int64) ([]byte, error) {
 }
 
 func (d dirSource) weights(name string) (*blob, error) {
-	b, err := mapFile(filepath.Join(string(d), name), name)
+	file, err := d.regular(name)
+	if err != nil {
+		return nil, err
+	}
+	b, err := mapFile(file, name)
 	if err != nil {
 		return nil, systemError(name, err)
 	}

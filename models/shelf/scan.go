@@ -170,7 +170,7 @@ func clefShaped(dir string) bool {
 			Type string `json:"model_type"`
 		} `json:"text_config"`
 	}
-	f, err := os.Open(filepath.Join(dir, "config.json"))
+	f, err := openRegular(filepath.Join(dir, "config.json"))
 	if err != nil {
 		return false
 	}
@@ -181,9 +181,17 @@ func clefShaped(dir string) bool {
 	return slices.Contains([]string{"qwen3_5", "qwen3_5_text", "clef"}, c.Type) || c.Text.Type == "qwen3_5_text"
 }
 
+// openRegular opens a file and nothing else: opening a pipe would wait for its other end.
+func openRegular(name string) (*os.File, error) {
+	if st, err := os.Stat(name); err != nil || !st.Mode().IsRegular() {
+		return nil, errors.Join(err, fmt.Errorf("%s is not a file", name))
+	}
+	return os.Open(name)
+}
+
 // clefGGUF looks for the architecture near the start of a GGUF file.
 func clefGGUF(name string) bool {
-	f, err := os.Open(name)
+	f, err := openRegular(name)
 	if err != nil {
 		return false
 	}
@@ -243,7 +251,7 @@ func diskBytes(dir string) (n int64) {
 func readRefs(dir string) map[string][]string {
 	refs := map[string][]string{}
 	filepath.WalkDir(dir, func(p string, d os.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
+		if err != nil || !d.Type().IsRegular() {
 			return nil
 		}
 		if b, err := os.ReadFile(p); err == nil && len(b) < 128 {
