@@ -33,7 +33,7 @@ func newDoctor(c *common) *cobra.Command {
 				c.model = args[0]
 			}
 			if f.metal {
-				c.device = "metal"
+				c.device = gpuWord
 				if err := c.examineGPU(cmd.Context()); err != nil {
 					return err
 				}

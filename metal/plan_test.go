@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"clefbar/metal/emu"
+	"clefbar/metal/gpu"
 )
 
 // TestPlan: the predictions for an M2 Max are ahead of every published row, and the
@@ -74,6 +75,9 @@ func TestPlanIsTheModel(t *testing.T) {
 
 // TestEncodingCost: recording one 27B decision takes the host at most 3 ms.
 func TestEncodingCost(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the race detector is used with -short, and makes this ten times slower")
+	}
 	best := time.Hour
 	for range 20 {
 		b := dry(Chips["m2max38"])
@@ -98,4 +102,25 @@ func BenchmarkEncode27B(b *testing.B) {
 		Shape27B.forward(dryBackend, 500, 4)
 	}
 	b.ReportMetric(float64(dryBackend.rec.total.Dispatches), "dispatches")
+}
+
+// TestChipOf: predictions use the chip with the nearest core count, and the smallest one for strangers.
+func TestChipOf(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		cores int
+		want  string
+	}{
+		{"Apple M2 Max", 38, "M2 Max, 38 cores"},
+		{"Apple M2 Max", 30, "M2 Max, 30 cores"},
+		{"Apple M2 Max", 0, "M2 Max, 30 cores"},
+		{"Apple M1", 8, "M1"},
+		{"Apple M4 Pro", 16, "M4 Pro, 20 cores"},
+		{"Apple M9 Ultra", 99, "M1"},
+		{"", 0, "M1"},
+	} {
+		if got := ChipOf(gpu.Info{Name: c.name, Cores: c.cores, Family: gpu.Apple9}); got.Name != c.want || got.Family != gpu.Apple9 {
+			t.Errorf("%s with %d cores: got %s, want %s", c.name, c.cores, got.Name, c.want)
+		}
+	}
 }

@@ -132,15 +132,15 @@ func (s *scene) matrix(t models.Tensor) backend.Weight { return s.load(t, backen
 // scenarios cover every operation, format and edge.
 func scenarios() []scenario {
 	list := []scenario{
-		{"rms norm", "norm", 2e-3, rmsNorms},
+		{"rms norm", "norm", 1e-5, rmsNorms},
 		{"layer norm", "norm", 1e-5, layerNorms},
-		{"rows", "", 2e-3, rowOperations},
+		{"rows", "", 1e-3, rowOperations},
 		{"rotation", "", 1e-6, rotations},
 		{"tables", "", 1e-6, tableOperations},
-		{"linear dense", "gemm", 4e-3, linearDense},
-		{"linear codes", "", 4e-3, linearCodes},
+		{"linear dense", "gemm", 1e-5, linearDense},
+		{"linear codes", "", 1e-4, linearCodes},
 		{"linear ragged", "", 1e-5, linearRagged},
-		{"feed forward", "gemm", 2e-3, feedForward},
+		{"feed forward", "gemm", 1e-3, feedForward},
 		{"head layer", "gemm", 1e-5, headLayer},
 		{"convolution", "", 1e-5, convolutions},
 		{"norm gate", "", 1e-5, normGates},

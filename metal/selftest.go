@@ -2,6 +2,7 @@ package metal
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -117,7 +118,7 @@ func (c scenario) prove(b *Backend) (detail string, err error) {
 	case d > c.within:
 		return "", fmt.Errorf("differs from the oracle by %.1e, at most %.0e is right", d, c.within)
 	case !sameBits(got, again):
-		return "", fmt.Errorf("two runs give different bits")
+		return "", errors.New("two runs give different bits")
 	}
 	return fmt.Sprintf("within %.1e of the oracle", d), nil
 }
@@ -152,18 +153,14 @@ func Open() (*Backend, error) {
 	return b, nil
 }
 
-// Doctor tests this Mac's GPU, times the tiles, keeps the best table for later starts
-// and writes the report. It returns an error if the GPU cannot be used.
-func Doctor(ctx context.Context, w io.Writer) error {
-	dev, err := OpenDevice()
-	if err != nil {
-		return err
-	}
-	defer dev.Close() //nolint:errcheck // nothing is pending
+// Doctor tests a GPU, times the tiles on sizes, keeps the best table for later starts
+// and writes the report. Nothing is timed if a check fails or the Mac is hot. It
+// returns an error if the GPU cannot be used.
+func Doctor(ctx context.Context, w io.Writer, dev gpu.Device, sizes []TuneSize) error {
 	r := SelfTest(ctx, dev)
 	r.System = systemVersion()
-	if r.OK() && !hot() {
-		table, timings, err := Tune(ctx, dev, TuneSizes())
+	if r.OK() && !hot() && len(sizes) > 0 {
+		table, timings, err := Tune(ctx, dev, sizes)
 		if err != nil {
 			return err
 		}
@@ -176,7 +173,7 @@ func Doctor(ctx context.Context, w io.Writer) error {
 		return fmt.Errorf("write the report: %w", err)
 	}
 	if !r.OK() {
-		return fmt.Errorf("the GPU failed its self-test")
+		return errors.New("the GPU failed its self-test")
 	}
 	return nil
 }

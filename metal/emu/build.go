@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 )
 
 //go:embed shim/*.h shim/*.cpp
@@ -41,7 +42,7 @@ var tools = sync.OnceValues(func() (*toolchain, error) {
 		return nil, err
 	}
 	h := sha256.New()
-	fmt.Fprintln(h, compiler, clangVersion(compiler), swizzles())
+	fmt.Fprintln(h, compiler, clangVersion(compiler), processor(), swizzles())
 	files, err := fs.Glob(shim, "shim/*")
 	if err != nil {
 		return nil, err
@@ -60,11 +61,41 @@ var tools = sync.OnceValues(func() (*toolchain, error) {
 	return t, t.install(files)
 })
 
+// processor names the instructions that -march=native may use: a cache folder may be
+// shared by different machines.
+func processor() string {
+	b, err := os.ReadFile("/proc/cpuinfo")
+	if err != nil {
+		return ""
+	}
+	_, flags, _ := strings.Cut(string(b), "\nflags")
+	flags, _, _ = strings.Cut(flags, "\n")
+	return flags
+}
+
+// keepBuilds is how long the builds of other versions of the shim are kept.
+const keepBuilds = 14 * 24 * time.Hour
+
+// prune removes old builds of other versions.
+func (t *toolchain) prune() {
+	root := filepath.Dir(t.dir)
+	entries, err := os.ReadDir(root)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && e.Name() != t.id && time.Since(info.ModTime()) > keepBuilds {
+			_ = os.RemoveAll(filepath.Join(root, e.Name())) // a cache: what stays does no harm
+		}
+	}
+}
+
 // install writes the shim and compiles the runtime, unless an earlier process did.
 func (t *toolchain) install(files []string) error {
 	if _, err := os.Stat(t.runtime); err == nil {
 		return nil
 	}
+	t.prune()
 	if err := os.MkdirAll(t.headers, 0o755); err != nil {
 		return fmt.Errorf("write the shim: %w", err)
 	}

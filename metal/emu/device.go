@@ -265,16 +265,17 @@ func (d *Device) run(x *gpu.Dispatch) error {
 	return complaints(p.library.Run(e))
 }
 
-// check compares which arguments are written with the compiled kernel.
+// check compares the arguments of a dispatch with the compiled kernel.
 func (p *pipeline) check(x *gpu.Dispatch) error {
-	for _, a := range x.Args {
-		i := find(p.signatures[p.kernel.Function], "buffer", a.Index)
-		switch {
-		case i < 0:
-			return fmt.Errorf("%s: kernel %s has no buffer(%d)", x.Name, p.kernel.Function, a.Index)
-		case a.Write == p.signatures[p.kernel.Function][i].Readonly:
-			return fmt.Errorf("%s: kernel %s and host disagree on whether buffer(%d) is written", x.Name, p.kernel.Function, a.Index)
+	host := make([]Binding, len(x.Args))
+	for i, a := range x.Args {
+		host[i] = Binding{Kind: "buffer", Index: a.Index, Writable: a.Write}
+		if a.Memory == nil {
+			host[i].Kind, host[i].Size = "bytes", len(a.Bytes)
 		}
+	}
+	if bad := CheckTable(p.kernel.Function, p.signatures[p.kernel.Function], host); len(bad) > 0 {
+		return errors.New(x.Name + ": " + strings.Join(bad, "; "))
 	}
 	return nil
 }

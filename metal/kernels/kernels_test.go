@@ -1,6 +1,11 @@
 package kernels_test
 
 import (
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -69,5 +74,51 @@ func TestBools(t *testing.T) {
 	}
 	if got := (kernels.Library{Name: "conv"}).Bools(); len(got) != 4 || !got[0] || !got[3] {
 		t.Errorf("conv: got %v, want 4 bools", got)
+	}
+}
+
+var update = flag.Bool("update", false, "rewrite testdata/signatures.txt")
+
+// TestSignatures holds the arguments of every kernel as compiled, so that a review
+// sees what changes for the host.
+func TestSignatures(t *testing.T) {
+	if err := emu.Available(); err != nil {
+		t.Skip(err)
+	}
+	var b strings.Builder
+	for _, l := range libraries() {
+		if l.Wide || l.Weights != 0 || l.Name == "attention" && l.Exact {
+			continue // the same arguments
+		}
+		library, err := emu.Compile(l.Name+".metal", l.Source(), emu.Options{Define: l.Defines()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := library.Signatures()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range slices.Sorted(maps.Keys(all)) {
+			fmt.Fprintf(&b, "%s\n", name)
+			for _, a := range all[name] {
+				if a.Kind == "buffer" {
+					fmt.Fprintf(&b, "\t%2d %-9s %s, %d bytes%s%s\n", a.Index, a.Name, a.Type, a.ElemSize,
+						map[bool]string{true: "", false: ", written"}[a.Readonly], strings.TrimSuffix(", if "+a.OnlyIf, ", if "))
+				}
+			}
+		}
+	}
+	const path = "testdata/signatures.txt"
+	if *update {
+		if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b.String() != string(want) {
+		t.Errorf("the arguments of the kernels have changed (go test ./metal/kernels -update rewrites them):\n%s", b.String())
 	}
 }
