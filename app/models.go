@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -19,12 +20,15 @@ func newModels(c *common) *cobra.Command {
 		Short:   "List the models on this machine",
 		Example: "  clefbar models\n  clefbar models inspect DIR",
 		Args:    unknownCommand,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return c.listModels(cmd) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return c.listModels(cmd, false) },
 	}
+	var all bool
 	list := &cobra.Command{
-		Use: "list", Short: "List the models on this machine", Example: "  clefbar models list --json", Args: exactly(0),
-		RunE: func(cmd *cobra.Command, _ []string) error { return c.listModels(cmd) },
+		Use: "list", Short: "List the models on this machine, or also those that can be fetched",
+		Example: "  clefbar models list --all", Args: exactly(0),
+		RunE: func(cmd *cobra.Command, _ []string) error { return c.listModels(cmd, all) },
 	}
+	list.Flags().BoolVar(&all, "all", false, "also the known models that can be fetched")
 	path := &cobra.Command{
 		Use: "path [NAME]", Short: "Print where models are kept, or where one model is",
 		Example: "  clefbar models path", Args: atMost(1),
@@ -50,6 +54,10 @@ type modelRow struct {
 	State     string `json:"state"`
 	Problem   string `json:"problem,omitempty"`
 	Path      string `json:"path,omitempty"`
+	Repo      string `json:"repo,omitempty"`
+	Revision  string `json:"revision,omitempty"`
+	Missing   int64  `json:"missing_bytes,omitempty"`
+	Note      string `json:"note,omitempty"`
 }
 
 // fitTokens is the length of request that the memory of a model is told for.
@@ -64,6 +72,7 @@ func rowOf(e entry, chosen string) modelRow {
 		return row
 	}
 	row.State, row.Memory = e.item.State.String(), e.item.Memory(fitTokens)
+	row.Repo, row.Revision, row.Missing = e.item.Repo, e.item.Commit, e.item.Missing
 	if e.item.State == shelf.Incomplete && e.item.Missing > 0 {
 		row.State = fmt.Sprintf("incomplete %s of %s", size(e.item.DiskBytes), size(e.item.DiskBytes+e.item.Missing))
 	}
@@ -80,7 +89,7 @@ func rowOf(e entry, chosen string) modelRow {
 	return row
 }
 
-func (c *common) listModels(cmd *cobra.Command) error {
+func (c *common) listModels(cmd *cobra.Command, all bool) error {
 	l, err := c.library()
 	if err != nil {
 		return err
@@ -88,6 +97,9 @@ func (c *common) listModels(cmd *cobra.Command) error {
 	var rows []modelRow
 	for _, e := range l.list(cmd.Context()) {
 		rows = append(rows, rowOf(e, l.chosen()))
+	}
+	if all {
+		rows = append(rows, fetchable(rows)...)
 	}
 	if c.json {
 		return printJSON(rows)
@@ -106,9 +118,29 @@ func (c *common) listModels(cmd *cobra.Command) error {
 		if r.Problem != "" && !strings.HasPrefix(state, "incomplete ") {
 			state += ": " + r.Problem
 		}
+		if r.Note != "" {
+			state += ". " + r.Note
+		}
 		fmt.Fprintf(t, "%s%s\t%s\t%s\t%s\t%s\t%s\n", clean(r.Name), mark, r.Precision, size(r.Disk), memory, r.Fits, clean(state))
 	}
 	return t.Flush()
+}
+
+// fetchable lists the known repositories that are not among rows.
+func fetchable(rows []modelRow) (more []modelRow) {
+	for _, k := range shelf.Catalog() {
+		if slices.ContainsFunc(rows, func(r modelRow) bool { return strings.EqualFold(r.Repo, k.Repo) }) {
+			continue
+		}
+		r := modelRow{
+			Name: k.Repo, Precision: k.Layout, Disk: k.Bytes, Memory: k.Memory(fitTokens), State: "can be fetched", Repo: k.Repo, Note: k.Note,
+		}
+		if fit, err := shelf.FitFor(r.Memory, 0); err == nil {
+			r.Fits = string(fit.Verdict())
+		}
+		more = append(more, r)
+	}
+	return more
 }
 
 func (c *common) modelPath(args []string) error {

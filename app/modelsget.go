@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"clefbar/engine"
+	"clefbar/models"
 	"clefbar/models/hub"
 	"clefbar/models/shelf"
 
@@ -16,33 +17,70 @@ import (
 )
 
 func newModelsGet(c *common) *cobra.Command {
-	return &cobra.Command{
+	var verify bool
+	cmd := &cobra.Command{
 		Use:   "get REPO[@REV]",
 		Short: "Download a model into the Hugging Face cache",
-		Long: "Get fetches what a model needs, checks every hash and goes on where an earlier attempt stopped.\n" +
-			"Interrupt it to pause.",
+		Long: "Get fetches what a model needs, checks every hash as it arrives and goes on where an earlier attempt stopped.\n" +
+			"Interrupt it to pause. With --verify, files that are there already are read and, if damaged, fetched again.",
 		Example: "  clefbar models get mlx-community/clef-flash-4bit",
 		Args:    exactly(1),
-		RunE:    func(cmd *cobra.Command, args []string) error { return c.getModel(cmd.Context(), args[0]) },
+		RunE:    func(cmd *cobra.Command, args []string) error { return c.getModel(cmd.Context(), args[0], verify) },
 	}
+	cmd.Flags().BoolVar(&verify, "verify", false, "also check the files that are there already")
+	return cmd
 }
 
-func (c *common) getModel(ctx context.Context, what string) error {
+func (c *common) getModel(ctx context.Context, what string, verify bool) error {
 	id, revision, _ := strings.Cut(what, "@")
+	if k, ok := shelf.InCatalog(id); ok {
+		id = k.Repo // as the Hub spells it
+	}
 	client, cache := hub.New(), hub.DefaultCache()
 	repo, err := client.Lookup(ctx, id, revision)
 	if err != nil {
 		return fetchError(ctx, id, err)
 	}
-	c.progress("%s at %s, %s", repo.ID, repo.Commit, size(repo.Bytes()))
+	_, total, _ := cache.Wants(repo)
+	c.progress("%s at %s, %s", repo.ID, repo.Commit, size(total))
+	if verify {
+		if err := c.dropDamaged(ctx, cache, repo, total); err != nil {
+			return fetchError(ctx, id, err)
+		}
+	}
 	dir, err := client.Fetch(ctx, cache, repo, c.fetchProgress())
 	if err != nil {
 		return fetchError(ctx, id, err)
 	}
 	if c.json {
-		return printJSON(map[string]string{"repo": repo.ID, "commit": repo.Commit, "path": dir})
+		err = printJSON(map[string]string{"repo": repo.ID, "commit": repo.Commit, "path": dir})
+	} else {
+		_, err = fmt.Fprintln(&stdout, dir)
 	}
-	fmt.Fprintln(&stdout, dir)
+	if err != nil {
+		return err
+	}
+	f, err := models.Open(dir)
+	if err != nil {
+		return modelError(id, err) // all of it has arrived, and it cannot be used
+	}
+	return f.Close()
+}
+
+// dropDamaged deletes the files that are complete and not what the Hub announced.
+func (c *common) dropDamaged(ctx context.Context, cache hub.Cache, repo *hub.Repo, total int64) error {
+	tell := c.percent("checking")
+	bad, err := cache.Damaged(ctx, repo, func(read int64) { tell(read, total) })
+	tell(total, total)
+	if err != nil {
+		return err
+	}
+	for _, f := range bad {
+		c.progress("clefbar: %s is damaged and will be fetched again", f.Path)
+		if err := cache.Drop(repo, f); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -116,7 +154,13 @@ func (c *common) removeModel(ctx context.Context, name string, yes bool) error {
 	case !yes && !confirm(fmt.Sprintf("Remove %s at %s (%s)?", found.Repo, found.Commit, size(found.DiskBytes))):
 		return errors.New("nothing was removed; add --yes to remove without a question")
 	}
-	freed, err := hub.DefaultCache().Remove(found.Repo, found.Commit)
+	cache := hub.DefaultCache()
+	freed := found.DiskBytes
+	if found.Commit == "" {
+		err = cache.RemoveParts(found.Repo)
+	} else {
+		freed, err = cache.Remove(found.Repo, found.Commit)
+	}
 	if err != nil {
 		return fmt.Errorf("remove %s: %w", found.Repo, err)
 	}
