@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"fyne.io/fyne/v2/test"
 
@@ -30,14 +29,14 @@ func TestEndpointInTheStatusLine(t *testing.T) {
 		t.Fatal("got no menu")
 	}
 	test.Tap(menu.rows[0])
-	during(50 * time.Millisecond)
+	during(2 * endpointWait)
 	if b.state.On {
 		t.Fatal("got the endpoint on, want one click to stop it")
 	}
 	check("Endpoint off", false)
 	b.state.On, b.state.Err = true, fmt.Errorf("port 2533 is taken by another program")
 	b.watch()
-	during(50 * time.Millisecond)
+	during(2 * endpointWait)
 	check("Endpoint off: Port 2533 is taken by another program.", false)
 }
 

@@ -175,3 +175,32 @@ func TestPracticeShowsEverywhere(t *testing.T) {
 		}
 	}
 }
+
+func TestUnloadedModelOpensAgain(t *testing.T) {
+	d, e, m, _ := testDeps()
+	d.FirstRun = true
+	w := testWindow(t, d, 1178, 730)
+	settle(w.page)
+	m.Unload()
+	during(3 * modelWait)
+	if w.page.toolbar.decide.Disabled() {
+		t.Error("after Unload: got Decide off, want it to open the model again")
+	}
+	before, _ := e.count()
+	w.page.decide()
+	settle(w.page)
+	if asked, _ := e.count(); asked != before+1 {
+		t.Errorf("got %d decisions, want 1", asked-before)
+	}
+}
+
+func TestDecideSaysWhyNot(t *testing.T) {
+	w, _ := ticketWindow(t)
+	q := w.page.doc.Questions()[0]
+	w.page.doc.SetName(q.Key, q.Options[2].Key, "billing")
+	w.page.decide()
+	if w.page.status.view.lead == "Ready" || w.page.said == "" {
+		t.Errorf("got %q, want the broken rule", w.page.status.view.lead)
+	}
+	settle(w.page)
+}

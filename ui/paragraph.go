@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"slices"
 	"strings"
 
 	"fyne.io/fyne/v2"
@@ -14,7 +15,6 @@ type paragraph struct {
 	token fyne.ThemeColorName
 	size  float32
 	lines []*label
-	width float32
 }
 
 var _ drawn = (*paragraph)(nil)
@@ -30,7 +30,7 @@ func (p *paragraph) CreateRenderer() fyne.WidgetRenderer { return newDrawing(p) 
 
 func (p *paragraph) set(text string) {
 	if p.text != text {
-		p.text, p.width = text, 0
+		p.text = text
 		p.Refresh()
 	}
 }
@@ -52,8 +52,8 @@ func (p *paragraph) least() fyne.Size { return fyne.NewSize(dp(40), p.lineHeight
 
 func (p *paragraph) arrange(size fyne.Size) {
 	lines := wrapWords(p.text, size.Width, dp(p.size))
-	if p.width != size.Width || len(lines) != len(p.lines) {
-		p.width, p.lines, p.parts = size.Width, nil, nil
+	if !slices.EqualFunc(lines, p.lines, func(s string, l *label) bool { return s == l.full }) {
+		p.lines, p.parts = nil, nil
 		for _, line := range lines {
 			l := newLabel(line, p.token, p.size, regular)
 			p.lines = append(p.lines, l)

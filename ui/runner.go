@@ -27,6 +27,7 @@ type runner struct {
 	page    *page
 	stop    context.CancelFunc // of the running decision, nil when none runs
 	serial  int
+	model   string // that was asked
 	started time.Time
 	shown   bool          // running for longer than the grace
 	timer   *time.Timer   // of a decision that waits for a rest in typing
@@ -87,7 +88,7 @@ func (r *runner) start() {
 	r.cancel()
 	p := r.page
 	request, problems := p.doc.Request()
-	if request == nil || len(problems) > 0 || p.tooLong() || p.deps.Models.State().Phase != PhaseReady {
+	if request == nil || len(problems) > 0 || p.tooLong() || !p.deps.Models.State().answers() {
 		p.refresh()
 		return
 	}
@@ -95,6 +96,7 @@ func (r *runner) start() {
 	serial := r.serial
 	r.stop, r.started = stop, time.Now()
 	asked := question{p.doc.Revision(), p.deps.Models.State().ID, p.doc.Questions()}
+	r.model = asked.model
 	r.work.Go(func() {
 		response, err := p.deps.Engine.Decide(ctx, request)
 		onUI(func() {
@@ -168,10 +170,30 @@ func (p *page) decideOrCancel() {
 	p.decide()
 }
 
+// decide asks now, or says why it cannot.
 func (p *page) decide() {
-	p.said = ""
+	p.said = p.whyNot()
 	p.run.start()
 	p.window.glyphChanged()
+}
+
+// whyNot says what keeps the case from being decided, "" for nothing.
+func (p *page) whyNot() string {
+	model := p.deps.Models.State()
+	switch {
+	case model.Phase == PhaseOpening:
+		return "The model is still opening; the answer starts by itself."
+	case !model.answers():
+		return "No model is open."
+	case p.tooLong():
+		return "" // the status line says it already
+	}
+	for _, pr := range p.doc.Problems() {
+		if pr.Blocks {
+			return pr.Sentence
+		}
+	}
+	return ""
 }
 
 func (p *page) cancelRun() {
@@ -217,7 +239,7 @@ func (p *page) canDecide(problems []document.Problem) bool {
 			return false
 		}
 	}
-	return len(p.doc.Questions()) > 0 && !p.tooLong() && p.deps.Models.State().Phase == PhaseReady
+	return len(p.doc.Questions()) > 0 && !p.tooLong() && p.deps.Models.State().answers()
 }
 
 // tooLong reports a case over the model's limit that may not be cut.

@@ -82,6 +82,12 @@ type ModelState struct {
 	Err         error
 }
 
+// answers reports whether a decision can be asked for. One that was unloaded opens
+// again by itself.
+func (s ModelState) answers() bool {
+	return s.Phase == PhaseReady || s.Phase == PhaseNone && s.ID != ""
+}
+
 func (s ModelState) title() string {
 	if s.Info.Name == "" {
 		return "No model"

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"sync/atomic"
+	"time"
 
 	"fyne.io/fyne/v2"
 
@@ -45,22 +46,34 @@ func New(a fyne.App, d Deps) *Window {
 	w.addShortcuts()
 	w.win.Canvas().SetOnTypedKey(w.typedKey)
 	w.page.start()
-	d.Models.Watch(w.later(w.page.modelChanged))
-	d.Endpoint.Watch(w.later(w.page.endpointChanged))
+	d.Models.Watch(w.later(modelWait, w.page.modelChanged))
+	d.Endpoint.Watch(w.later(endpointWait, w.page.endpointChanged))
 	return w
 }
 
-// later makes f run on the UI goroutine as long as the window is open. Afterwards
-// Fyne would run it at once, on the caller's goroutine and under the caller's locks.
-func (w *Window) later(f func()) func() {
+// How long news wait for more of the same: a download tells its progress often, and
+// a busy endpoint would rebuild the menus with every request.
+const (
+	modelWait    = 20 * time.Millisecond
+	endpointWait = 200 * time.Millisecond
+)
+
+// later makes f run on the UI goroutine after a while, once for however many calls,
+// as long as the window is open. Afterwards Fyne would run it at once, on the
+// caller's goroutine and under the caller's locks.
+func (w *Window) later(wait time.Duration, f func()) func() {
+	var pending atomic.Bool
 	return func() {
-		if w.closed.Load() {
+		if w.closed.Load() || !pending.CompareAndSwap(false, true) {
 			return
 		}
-		onUI(func() {
-			if !w.closed.Load() {
-				f()
-			}
+		time.AfterFunc(wait, func() {
+			onUI(func() {
+				pending.Store(false)
+				if !w.closed.Load() {
+					f()
+				}
+			})
 		})
 	}
 }
@@ -186,19 +199,21 @@ func (w *Window) typedKey(k *fyne.KeyEvent) {
 // modelChanged is called when a model is chosen, opening, ready or has failed.
 func (p *page) modelChanged() {
 	state := p.deps.Models.State()
-	if state.Phase == PhaseReady && p.modelID != state.ID {
+	switch {
+	case state.Phase != PhaseReady:
+		p.modelID = ""
+		if p.run.running() && p.run.model != state.ID {
+			p.wantAnswer = true
+			p.run.cancel()
+		}
+	case p.modelID != state.ID:
 		p.modelID = state.ID
 		p.failure = nil
 		p.counter.soon()
-		if p.wantAnswer || p.liveOn() || p.outcome != nil {
+		if !p.run.running() && (p.wantAnswer || p.liveOn() || p.outcome != nil) {
 			p.wantAnswer = false
 			p.run.start()
 		}
-	}
-	if state.Phase != PhaseReady {
-		p.modelID = ""
-		p.wantAnswer = p.wantAnswer || p.run.running()
-		p.run.cancel()
 	}
 	p.window.menus.update()
 	p.refresh()
