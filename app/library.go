@@ -12,8 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"clefbar/app/endpoint"
-	"clefbar/app/worker"
 	"clefbar/engine"
 	"clefbar/models"
 	"clefbar/models/hub"
@@ -29,6 +27,8 @@ const etudeKey = "etude"
 type library struct {
 	set settings
 	how howToRun
+
+	looking sync.Mutex // held while the disk is looked at; taken before mu
 
 	mu      sync.Mutex
 	entries []entry   // Etude first, then ready models, then the rest
@@ -96,21 +96,18 @@ func isKnown(name string) bool {
 	return slices.ContainsFunc(shelf.Catalog(), func(k shelf.Known) bool { return strings.EqualFold(k.Repo, name) })
 }
 
-// find looks name up, and looks at the disk first if that was long ago.
+// find looks name up, and looks at the disk before it says no if that was long ago.
 func (l *library) find(name string) (entry, bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if e, ok := l.findLocked(name); ok {
+	if e, ok := l.known(name); ok {
 		return e, true
 	}
-	if time.Since(l.scanned) > rescan {
-		l.scanLocked(context.Background())
-		return l.findLocked(name)
-	}
-	return entry{}, false
+	l.refresh(context.Background(), rescan, isOurs)
+	return l.known(name)
 }
 
-func (l *library) findLocked(name string) (entry, bool) {
+func (l *library) known(name string) (entry, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	name = strings.ToLower(name)
 	for _, e := range l.entries {
 		if strings.ToLower(e.info.Name) == name || slices.Contains(e.names, name) {
@@ -182,19 +179,44 @@ func (l *library) addFolder(dir string) (string, error) {
 	return abs, nil
 }
 
-// scanLocked looks for models on the disk.
-func (l *library) scanLocked(ctx context.Context) {
-	items, err := shelf.Scan(ctx, hub.DefaultCache(), l.set.Folders)
+// refresh looks at the disk if the last look is older than age. The look itself holds
+// no lock that a request needs: it may take a second. Entries that are not of the
+// disk stay if keep says so.
+func (l *library) refresh(ctx context.Context, age time.Duration, keep func(entry) bool) {
+	l.looking.Lock()
+	defer l.looking.Unlock()
+	l.mu.Lock()
+	fresh := !l.scanned.IsZero() && time.Since(l.scanned) <= age
+	folders := slices.Clone(l.set.Folders)
+	l.mu.Unlock()
+	if fresh {
+		return
+	}
+	items, err := shelf.Scan(ctx, hub.DefaultCache(), folders)
 	if err != nil {
 		return
 	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	l.scanned = time.Now()
-	kept := slices.DeleteFunc(l.entries, func(e entry) bool { return e.item != nil })
-	for _, i := range items {
-		if slices.ContainsFunc(kept, func(e entry) bool { return e.key == i.Dir }) {
-			continue
+	l.takeLocked(items, keep)
+}
+
+// isOurs reports whether an entry was not found by looking at the disk.
+func isOurs(e entry) bool { return e.item == nil }
+
+// takeLocked puts what was found on the disk in the place of what was found before.
+func (l *library) takeLocked(items []shelf.Item, keep func(entry) bool) {
+	var kept []entry
+	for _, e := range l.entries {
+		if keep(e) {
+			kept = append(kept, e)
 		}
-		kept = append(kept, itemEntry(i, kept))
+	}
+	for _, i := range items {
+		if !slices.ContainsFunc(kept, func(e entry) bool { return e.key == i.Dir }) {
+			kept = append(kept, itemEntry(i, kept))
+		}
 	}
 	for _, s := range l.set.Servers {
 		if !slices.ContainsFunc(kept, func(e entry) bool { return e.key == s }) {
@@ -240,19 +262,14 @@ func (l *library) change(ctx context.Context, f func(*settings)) error {
 		return err
 	}
 	l.mu.Lock()
-	defer l.mu.Unlock()
 	f(&l.set)
-	l.entries = slices.DeleteFunc(l.entries, func(e entry) bool { return e.key != etudeKey })
-	l.scanLocked(ctx)
+	l.mu.Unlock()
+	l.refresh(ctx, 0, func(e entry) bool { return e.key == etudeKey })
 	return nil
 }
 
 // look looks at the disk now.
-func (l *library) look(ctx context.Context) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.scanLocked(ctx)
-}
+func (l *library) look(ctx context.Context) { l.refresh(ctx, 0, isOurs) }
 
 // itemEntry names a model on the disk. A second one of the same name gets its
 // revision or folder behind it.
@@ -299,56 +316,10 @@ func (l *library) firstIn(dir string) (key string, err error) {
 
 // list returns every model, after a look at the disk.
 func (l *library) list(ctx context.Context) []entry {
+	l.refresh(ctx, rescan, isOurs)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if time.Since(l.scanned) > rescan {
-		l.scanLocked(ctx)
-	}
 	return slices.Clone(l.entries)
-}
-
-// listings returns the names that requests may use: real models first, then the
-// aliases of the default one.
-func (l *library) listings(w *worker.Worker) []endpoint.Listing {
-	chosen := w.Status().Chosen
-	out := []endpoint.Listing{listing(chosen, chosen.Name)}
-	entries := l.list(context.Background())
-	for _, e := range entries {
-		if e.info.Name != chosen.Name && (e.item == nil || e.item.State == shelf.Ready) {
-			out = append(out, listing(e.info, e.info.Name))
-		}
-	}
-	for _, alias := range []string{"jev-latest", "jev-preview", "clef-latest"} {
-		out = append(out, listing(chosen, alias))
-	}
-	for _, e := range entries {
-		for _, name := range e.names {
-			out = append(out, listing(e.info, name))
-		}
-	}
-	return out
-}
-
-// firstRelease is the day on which the first Clef models were published. A folder
-// does not tell its own.
-const firstRelease = "2026-10-01"
-
-func listing(info engine.ModelInfo, name string) endpoint.Listing {
-	text := info.Description
-	if text == "" {
-		text = "Clef decision model " + info.Name
-	}
-	if info.Practice {
-		text += " (a practice model)"
-	}
-	if name != info.Name {
-		text = "Answered by " + info.Name + ": " + text
-	}
-	day := info.Released
-	if day == "" {
-		day = firstRelease
-	}
-	return endpoint.Listing{Name: name, Description: text, Released: day}
 }
 
 func isURL(s string) bool {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
 
@@ -82,10 +83,8 @@ func (l *library) beside(dir string) (dirs []string) {
 
 // now returns every model as of the last look at the disk, without looking again.
 func (l *library) now() []entry {
+	l.refresh(context.Background(), math.MaxInt64, isOurs) // only if nobody has looked yet
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.scanned.IsZero() {
-		l.scanLocked(context.Background())
-	}
 	return slices.Clone(l.entries)
 }
