@@ -3,9 +3,11 @@ package main
 import (
 	"fmt"
 	"os"
+	"strings"
 
 	"clefbar/engine"
 
+	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
 )
 
@@ -107,9 +109,18 @@ func spansOf(e *engine.Encoding) encodingJSON {
 	}
 }
 
-// printEncoding writes the prompt for a person: the text, then counts and warnings.
+// printEncoding writes the prompt for a person: the text, then counts and warnings. A terminal would obey control
+// characters of the text, a file gets every byte.
 func printEncoding(e *engine.Encoding) {
-	fmt.Fprintln(&stdout, e.Text)
+	text := e.Text
+	if isatty.IsTerminal(os.Stdout.Fd()) {
+		lines := strings.Split(text, "\n")
+		for i := range lines {
+			lines[i] = clean(lines[i])
+		}
+		text = strings.Join(lines, "\n")
+	}
+	fmt.Fprintln(&stdout, text)
 	fmt.Fprintf(&stdout, "\n%d of %d tokens · state %d · %s\n", len(e.IDs), e.Limit, e.State.Len(), clean(e.Model))
 	for _, k := range e.Control {
 		fmt.Fprintf(os.Stderr, "the control token %s stands in %s (token %d)\n", k.Token, clean(k.Where), k.At)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -96,16 +95,9 @@ func (c *common) encoding(ctx context.Context, r *engine.Request) (*engine.Encod
 	if len(r.Images) > 0 {
 		return encodeWhole(ctx, l, key, r)
 	}
-	name, files := etudeKey, etudeFiles()
-	if key != etudeKey {
-		name, files = filepath.Base(key), os.DirFS(key)
-	}
-	data, err := fs.ReadFile(files, "tokenizer.json")
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, &engine.Error{Reason: engine.BadModel, Message: "the model " + name + " has no tokenizer.json", Err: err}
-	}
+	name, data, err := tokenizerOf(key)
 	if err != nil {
-		return nil, &engine.Error{Reason: engine.BadModel, Message: "the tokenizer of " + name + " cannot be read: " + err.Error(), Err: err}
+		return nil, err
 	}
 	tok, err := tokenizer.Load(data)
 	if err != nil {
@@ -120,6 +112,19 @@ func (c *common) encoding(ctx context.Context, r *engine.Request) (*engine.Encod
 	}
 	e.Model = name
 	return e, nil
+}
+
+// tokenizerOf reads the tokenizer.json of a model and tells the model's name.
+func tokenizerOf(key string) (name string, data []byte, err error) {
+	if key == etudeKey {
+		data, err = fs.ReadFile(etudeFiles(), "tokenizer.json")
+		return etudeKey, data, err
+	}
+	name = filepath.Base(key)
+	if data, err = models.ReadTokenizer(key); err != nil {
+		return name, nil, modelError(name, err)
+	}
+	return name, data, nil
 }
 
 // encodeWhole opens the model: how many tokens an image takes is a matter of its

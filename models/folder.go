@@ -179,15 +179,10 @@ func (f *Folder) loadConfigs(src source, names []string) error {
 
 // loadCompanions reads the tokenizer, which must be there, and the files that may be.
 func (f *Folder) loadCompanions(src source, names []string) (err error) {
-	if !slices.Contains(names, tokenizerFile) {
-		return fileError(Incomplete, tokenizerFile, "no such file: the model cannot read text without its tokenizer")
-	}
-	if f.Tokenizer, err = f.read(src, tokenizerFile, maxTokenizerBytes); err != nil {
+	if f.Tokenizer, err = readTokenizer(src, names); err != nil {
 		return err
 	}
-	if what := impostor(f.Tokenizer); what != "" {
-		return fileError(Malformed, tokenizerFile, "%s", what)
-	}
+	f.DiskBytes += int64(len(f.Tokenizer))
 	if slices.Contains(names, processorFile) {
 		if f.Processor, err = f.read(src, processorFile, maxConfigBytes); err != nil {
 			return err
@@ -205,6 +200,34 @@ func (f *Folder) loadCompanions(src source, names []string) (err error) {
 		f.Name = f.Card.Name
 	}
 	return err
+}
+
+// ReadTokenizer returns the tokenizer.json of a model folder, which is all that turning text into tokens needs. The
+// rest of the folder may be missing. Errors are *Error.
+func ReadTokenizer(dir string) ([]byte, error) {
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		return nil, notAFolder(dir)
+	}
+	src := dirSource(dir)
+	names, err := src.names()
+	if err != nil {
+		return nil, err
+	}
+	return readTokenizer(src, names)
+}
+
+func readTokenizer(src source, names []string) ([]byte, error) {
+	if !slices.Contains(names, tokenizerFile) {
+		return nil, fileError(Incomplete, tokenizerFile, "no such file: the model cannot read text without its tokenizer")
+	}
+	data, err := src.read(tokenizerFile, maxTokenizerBytes)
+	if err != nil {
+		return nil, err
+	}
+	if what := impostor(data); what != "" {
+		return nil, fileError(Malformed, tokenizerFile, "%s", what)
+	}
+	return data, nil
 }
 
 func (f *Folder) read(src source, name string, limit int64) ([]byte, error) {

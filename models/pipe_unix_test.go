@@ -32,6 +32,9 @@ func TestNotAFile(t *testing.T) {
 				if err := place(filepath.Join(dir, name)); err != nil {
 					t.Fatal(err)
 				}
+				if _, err := ReadTokenizer(dir); (err != nil) != (name == "tokenizer.json") {
+					t.Errorf("ReadTokenizer: got %v", err)
+				}
 				f, err := Open(dir)
 				if err == nil {
 					_ = f.Close() // it should not have opened
