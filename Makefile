@@ -44,6 +44,13 @@ darwin:
 etude:
 	sh models/etude/train/run.sh
 
+## pack-demo: a synthetic checkpoint to try the shelf (SIZE=2GB LAYOUT=4-bit OUT=demo, ARGS="-cache -without head")
+SIZE ?= 200MB
+LAYOUT ?= 4-bit
+OUT ?= demo
+pack-demo:
+	$(GO) run ./scripts/packdemo -size $(SIZE) -layout $(LAYOUT) -out $(OUT) $(ARGS)
+
 ## pictures: make the pictures in docs/ again, from the real window
 pictures: build
 	CLEFBAR_PICTURES=$(CURDIR)/docs sh scripts/desktop.sh

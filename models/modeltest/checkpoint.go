@@ -102,14 +102,19 @@ func (s Shape) headConfig() map[string]any {
 	}
 }
 
-// list collects generated tensors.
+// list collects tensors, generated ones unless bare.
 type list struct {
 	scalars Scalars
+	bare    bool // names and shapes only
 	out     []Tensor
 }
 
 func (l *list) add(name string, shape ...int) {
-	l.out = append(l.out, Tensor{Name: name, DType: "BF16", Shape: shape, Data: Values(name, shape, l.scalars)})
+	t := Tensor{Name: name, DType: "BF16", Shape: shape}
+	if !l.bare {
+		t.Data = Values(name, shape, l.scalars)
+	}
+	l.out = append(l.out, t)
 }
 
 func (l *list) pair(name string, rows, cols int) {
@@ -123,8 +128,23 @@ func (l *list) norm(name string, n int) {
 }
 
 // Backbone returns the generated backbone tensors under Hugging Face names.
-func (s Shape) Backbone() []Tensor {
-	l := &list{scalars: s.Scalars}
+func (s Shape) Backbone() []Tensor { return s.backbone(&list{scalars: s.Scalars}) }
+
+// Plan returns the tensors of the backbone and of the head without values, for whoever writes them piece by piece.
+func (s Shape) Plan() (backbone, head []Tensor) {
+	return s.backbone(&list{bare: true}), s.head(&list{bare: true})
+}
+
+// Configs returns config.json, with quantization unless that is nil, and joint_head_config.json.
+func (s Shape) Configs(quantization map[string]any) (config, head []byte) {
+	c := s.config()
+	if quantization != nil {
+		c["quantization"], c["quantization_config"] = quantization, quantization
+	}
+	return marshal(c), marshal(s.headConfig())
+}
+
+func (s Shape) backbone(l *list) []Tensor {
 	const p = "model.language_model."
 	qkv := 2*s.KeyHeads*s.KeyDim + s.ValueHeads*s.ValueDim
 	l.add(p+"embed_tokens.weight", s.Vocab, s.Hidden)
@@ -184,8 +204,9 @@ func (l *list) vision(v *VisionShape, out int) {
 }
 
 // Head returns the generated tensors of the joint head.
-func (s Shape) Head() []Tensor {
-	l := &list{scalars: s.Scalars}
+func (s Shape) Head() []Tensor { return s.head(&list{scalars: s.Scalars}) }
+
+func (s Shape) head(l *list) []Tensor {
 	w := s.Width
 	attention := func(name string) {
 		l.add(name+".in_proj_weight", 3*w, w)

@@ -12,18 +12,25 @@ import (
 // Uniform returns u(name, i) in [0, 1) for i < n: 24 random bits each, from FNV-1a
 // of the name and SplitMix64.
 func Uniform(name string, n int) []float64 {
-	h := fnv.New64a()
-	h.Write([]byte(name))
-	seed := h.Sum64()
-	out := make([]float64, n)
+	out, start := make([]float64, n), seed(name)
 	for i := range out {
-		z := seed + uint64(i+1)*0x9E3779B97F4A7C15
-		z = (z ^ z>>30) * 0xBF58476D1CE4E5B9
-		z = (z ^ z>>27) * 0x94D049BB133111EB
-		z ^= z >> 31
-		out[i] = float64(z>>40) / (1 << 24)
+		out[i] = uniform(start, i)
 	}
 	return out
+}
+
+func seed(name string) uint64 {
+	h := fnv.New64a()
+	h.Write([]byte(name))
+	return h.Sum64()
+}
+
+func uniform(seed uint64, i int) float64 {
+	z := seed + uint64(i+1)*0x9E3779B97F4A7C15
+	z = (z ^ z>>30) * 0xBF58476D1CE4E5B9
+	z = (z ^ z>>27) * 0x94D049BB133111EB
+	z ^= z >> 31
+	return float64(z>>40) / (1 << 24)
 }
 
 // Scalars are the three learned numbers of the joint head.
@@ -38,48 +45,57 @@ var (
 // Values returns the generated values of a tensor, rounded to bfloat16. name is the
 // Hugging Face name of a backbone tensor or the bare name of a head tensor.
 func Values(name string, shape []int, s Scalars) []float32 {
-	n, fan := 1, 1
-	for i, d := range shape {
+	n := 1
+	for _, d := range shape {
 		n *= d
-		if i > 0 {
-			fan *= d
-		}
 	}
-	out := make([]float32, n)
-	for i, u := range Uniform(name, n) {
-		out[i] = round(float32(value(name, 2*u-1, len(shape), fan, s)))
+	return ValuesAt(name, shape, 0, n, s)
+}
+
+// ValuesAt returns the values [from, to) of a tensor, row after row, so that a large one need not be held whole.
+func ValuesAt(name string, shape []int, from, to int, s Scalars) []float32 {
+	fan := 1
+	for _, d := range shape[min(1, len(shape)):] {
+		fan *= d
+	}
+	out, start := make([]float32, to-from), seed(name)
+	value := rule(name, len(shape), fan, s)
+	for i := range out {
+		out[i] = round(float32(value(2*uniform(start, from+i) - 1)))
 	}
 	return out
 }
 
-// value scales s = 2u-1 according to what the tensor is.
-func value(name string, s float64, rank, fan int, k Scalars) float64 {
+// rule returns how s = 2u-1 is scaled according to what the tensor is.
+func rule(name string, rank, fan int, k Scalars) func(s float64) float64 {
+	constant := func(c float64) func(float64) float64 { return func(float64) float64 { return c } }
 	switch {
 	case name == "prior_logit_scale":
-		return k.Prior
+		return constant(k.Prior)
 	case name == "joint_logit_scale":
-		return k.Joint
+		return constant(k.Joint)
 	case name == "residual_gate":
-		return k.Gate
+		return constant(k.Gate)
 	case strings.HasSuffix(name, "A_log"):
-		return -1 + 3*(s+1)/2
+		return func(s float64) float64 { return -1 + 3*(s+1)/2 }
 	case strings.HasSuffix(name, "dt_bias"):
-		return s
+		return func(s float64) float64 { return s }
 	case strings.HasSuffix(name, "linear_attn.norm.weight"):
-		return 1 + 0.1*s
-	case centred(name), strings.HasSuffix(name, ".bias"), strings.HasSuffix(name, "in_proj_bias"):
-		return 0.1 * s
+		return func(s float64) float64 { return 1 + 0.1*s }
+	case Centred(name), strings.HasSuffix(name, ".bias"), strings.HasSuffix(name, "in_proj_bias"):
+		return func(s float64) float64 { return 0.1 * s }
 	case rank == 1:
-		return 1 + 0.1*s
+		return func(s float64) float64 { return 1 + 0.1*s }
 	case strings.HasSuffix(name, "conv1d.weight"), strings.Contains(name, "embed_tokens"),
 		strings.Contains(name, "type_embedding"), strings.Contains(name, "pos_embed"):
-		return 0.5 * s
+		return func(s float64) float64 { return 0.5 * s }
 	}
-	return s * math.Sqrt(3/float64(fan))
+	wide := math.Sqrt(3 / float64(fan))
+	return func(s float64) float64 { return s * wide }
 }
 
-// centred tells the norms that the Hugging Face layout stores without their +1.
-func centred(name string) bool {
+// Centred tells the norms that the Hugging Face layout stores without their +1.
+func Centred(name string) bool {
 	if !strings.HasPrefix(name, "model.language_model.") {
 		return false
 	}

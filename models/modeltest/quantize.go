@@ -18,9 +18,13 @@ func Quantize(values []float32, rows, cols, bits, group int) (codes []byte, scal
 			for i, w := range row[g : g+group] {
 				top := float64(int(1)<<bits - 1)
 				q := uint64(min(max(math.RoundToEven(float64((w-bias)/scale)), 0), top))
+				at := (g + i) * bits
+				if 8%bits == 0 { // within a byte
+					packed[at/8] |= byte(q << (at % 8))
+					continue
+				}
 				for k := range bits {
-					at := (g+i)*bits + k
-					packed[at/8] |= byte(q>>k&1) << (at % 8)
+					packed[(at+k)/8] |= byte(q>>k&1) << ((at + k) % 8)
 				}
 			}
 			scales, biases = append(scales, round(scale)), append(biases, round(bias))
@@ -71,9 +75,9 @@ func (s Shape) MLX(tokenizer []byte, quantization map[string]any, choose func(mo
 // mlx converts one tensor.
 func (t Tensor) mlx(choose func(module string) Bits) []Tensor {
 	stored := t.Name
-	t.Name = mlxName(stored)
+	t.Name = MLXName(stored)
 	switch {
-	case centred(stored):
+	case Centred(stored):
 		for i, w := range t.Data {
 			t.Data[i] = round(1 + w)
 		}
@@ -100,7 +104,8 @@ func (t Tensor) mlx(choose func(module string) Bits) []Tensor {
 	}
 }
 
-func mlxName(stored string) string {
+// MLXName is the name that MLX's converter gives to a backbone tensor.
+func MLXName(stored string) string {
 	if rest, ok := strings.CutPrefix(stored, "model.language_model."); ok {
 		return "language_model.model." + rest
 	}
