@@ -65,8 +65,10 @@ func (e *emptyPage) arrange(size fyne.Size) {
 		cardH = max(cardH, c.heightAt(cardW))
 	}
 	perRow := min(3, max(1, int((size.Width-dp(32)+gap)/(cardW+gap))))
+	fixed := dp(28 + 8 + 20 + 24 + 32 + 32 + 32)
 	rows := (len(e.cards) + perRow - 1) / perRow
-	height := dp(28+8+20+24+32+32) + float32(rows)*(cardH+gap) + dp(32)
+	rows = min(rows, max(0, int((size.Height-fixed-dp(16))/(cardH+gap)))) // the rest is behind "All samples"
+	height := fixed + float32(rows)*(cardH+gap)
 	y := max(dp(16), (size.Height-height)/2-dp(10))
 	center := size.Width / 2
 	w := min(e.title.width(), size.Width-dp(32))
@@ -78,6 +80,7 @@ func (e *emptyPage) arrange(size fyne.Size) {
 	y = e.placeKinds(center, y) + dp(32)
 	total := float32(perRow)*cardW + float32(perRow-1)*gap
 	for i, c := range e.cards {
+		show(c, i/perRow < rows)
 		x := center - total/2 + float32(i%perRow)*(cardW+gap)
 		put(c, x, y+float32(i/perRow)*(cardH+gap), cardW, cardH)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/dialog"
 	"fyne.io/fyne/v2/storage"
 
@@ -94,16 +95,43 @@ func (p *page) pickTarget(name string, then func(path string)) {
 	p.showDialog(d)
 }
 
+// sizedDialog is what we need of Fyne's file dialogs.
 type sizedDialog interface {
 	Resize(fyne.Size)
+	SetOnClosed(func())
 	Show()
 }
 
+// showDialog shows a dialog of Fyne over the dimmed page.
 func (p *page) showDialog(d sizedDialog) {
-	size := p.canvas().Size()
+	overlays, size := p.canvas().Overlays(), p.canvas().Size()
+	dim := newDimmer()
+	overlays.Add(dim)
+	dim.Resize(size)
+	d.SetOnClosed(func() { overlays.Remove(dim) })
 	d.Resize(fyne.NewSize(min(dp(820), size.Width-dp(40)), min(dp(560), size.Height-dp(40))))
 	d.Show()
 }
+
+// dimmer covers the page under a dialog, and keeps taps from it.
+type dimmer struct {
+	panelHold
+	cover *canvas.Rectangle
+}
+
+func newDimmer() *dimmer {
+	d := &dimmer{cover: newRect(0)}
+	d.parts = []fyne.CanvasObject{d.cover}
+	d.ExtendBaseWidget(d)
+	return d
+}
+
+// CreateRenderer builds the drawing.
+func (d *dimmer) CreateRenderer() fyne.WidgetRenderer { return newDrawing(d) }
+
+func (d *dimmer) paint() { d.cover.FillColor = themeColor(colorDim) }
+
+func (d *dimmer) arrange(size fyne.Size) { put(d.cover, 0, 0, size.Width, size.Height) }
 
 // fileName makes a title fit for a file.
 func fileName(title string) string {

@@ -85,6 +85,7 @@ var screens = []screen{
 		pasteLog(t, w)
 		w.page.openAttachment(w.page.doc.State().Attachments[0].Key)
 	}},
+	{name: "empty-narrow", w: 758, h: 490, deps: func(d *Deps, _ *scripted, _ *shelf, _ *switchboard) { d.FirstRun = false }},
 	{name: "sides", w: 1178, h: 730, then: openSides},
 }
 

@@ -120,3 +120,15 @@ func TestViewerBreaksLongLines(t *testing.T) {
 		}
 	}
 }
+
+func TestDialogsStandOverTheDimmedPage(t *testing.T) {
+	w, _ := ticketWindow(t)
+	w.page.pickImage()
+	list := w.win.Canvas().Overlays().List()
+	if len(list) < 2 {
+		t.Fatalf("got %d overlays, want the dialog over a dimmed page", len(list))
+	}
+	if _, ok := list[0].(*dimmer); !ok {
+		t.Errorf("got %T under the dialog, want the dimmed page", list[0])
+	}
+}
