@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"image/color"
 	"strconv"
 
 	"fyne.io/fyne/v2"
@@ -129,13 +128,7 @@ func (b *kindButton) set(k engine.Kind) {
 }
 
 func (b *kindButton) paint() {
-	b.back.FillColor, b.back.StrokeWidth = color.Transparent, 0
-	if b.hovered {
-		b.back.FillColor = themeColor(colorRaised)
-	}
-	if b.focused {
-		b.back.StrokeColor, b.back.StrokeWidth = themeColor(colorAccent), 1.5
-	}
+	b.backing(b.back)
 	b.name.paint()
 	b.wire.paint()
 	b.arrow.paint()

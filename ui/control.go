@@ -1,7 +1,10 @@
 package ui
 
 import (
+	"image/color"
+
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/driver/desktop"
 )
 
@@ -70,6 +73,18 @@ func (c *control) TypedKey(e *fyne.KeyEvent) {
 	switch e.Name {
 	case fyne.KeySpace, fyne.KeyReturn, fyne.KeyEnter:
 		c.press()
+	}
+}
+
+// backing paints the ground of a quiet control: clear, raised under the pointer, ringed
+// with the focus.
+func (c *control) backing(back *canvas.Rectangle) {
+	back.FillColor, back.StrokeWidth = color.Transparent, 0
+	if c.hovered {
+		back.FillColor = themeColor(colorRaised)
+	}
+	if c.focused {
+		back.StrokeColor, back.StrokeWidth = themeColor(colorAccent), 1.5
 	}
 }
 

@@ -1,8 +1,6 @@
 package ui
 
 import (
-	"image/color"
-
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
 )
@@ -29,13 +27,7 @@ func newIconButton(name, tip string, tap func()) *iconButton {
 func (b *iconButton) CreateRenderer() fyne.WidgetRenderer { return newDrawing(b) }
 
 func (b *iconButton) paint() {
-	b.back.FillColor, b.back.StrokeWidth = color.Transparent, 0
-	if b.hovered {
-		b.back.FillColor = themeColor(colorRaised)
-	}
-	if b.focused {
-		b.back.StrokeColor, b.back.StrokeWidth = themeColor(colorAccent), 1.5
-	}
+	b.backing(b.back)
 	b.icon.become(b.name, colorInk2)
 }
 

@@ -70,30 +70,23 @@ func (m *menus) clipboardItem() *fyne.MenuItem {
 	return item
 }
 
-func (m *menus) modelItem() *fyne.MenuItem {
-	item := fyne.NewMenuItem("Model", nil)
+func (m *menus) modelItem() *fyne.MenuItem { return submenu("Model", &m.models) }
+
+func (m *menus) endpointItem() *fyne.MenuItem { return submenu("Endpoint", &m.endpoint) }
+
+func (m *menus) recentItem() *fyne.MenuItem { return submenu("Recent", &m.recent) }
+
+// submenu adds an item whose rows update fills in.
+func submenu(label string, list *[]*fyne.MenuItem) *fyne.MenuItem {
+	item := fyne.NewMenuItem(label, nil)
 	item.ChildMenu = fyne.NewMenu("")
-	m.models = append(m.models, item)
+	*list = append(*list, item)
 	return item
 }
 
 func (m *menus) unloadItem() *fyne.MenuItem {
 	item := fyne.NewMenuItem("Unload", m.page.deps.Models.Unload)
 	m.unload = append(m.unload, item)
-	return item
-}
-
-func (m *menus) endpointItem() *fyne.MenuItem {
-	item := fyne.NewMenuItem("Endpoint", nil)
-	item.ChildMenu = fyne.NewMenu("")
-	m.endpoint = append(m.endpoint, item)
-	return item
-}
-
-func (m *menus) recentItem() *fyne.MenuItem {
-	item := fyne.NewMenuItem("Recent", nil)
-	item.ChildMenu = fyne.NewMenu("")
-	m.recent = append(m.recent, item)
 	return item
 }
 

@@ -1,8 +1,6 @@
 package ui
 
 import (
-	"image/color"
-
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
 )
@@ -156,13 +154,7 @@ func (b *endpointButton) paint() {
 		b.dot.FillColor = themeColor(colorSurface)
 		b.dot.StrokeColor, b.dot.StrokeWidth = themeColor(colorFill2), dp(2)
 	}
-	b.back.FillColor, b.back.StrokeWidth = color.Transparent, 0
-	if b.hovered {
-		b.back.FillColor = themeColor(colorRaised)
-	}
-	if b.focused {
-		b.back.StrokeColor, b.back.StrokeWidth = themeColor(colorAccent), 1.5
-	}
+	b.backing(b.back)
 }
 
 func (b *endpointButton) least() fyne.Size {

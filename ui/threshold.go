@@ -1,8 +1,6 @@
 package ui
 
 import (
-	"image/color"
-
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
 )
@@ -43,13 +41,7 @@ func (b *thresholdButton) paint() {
 	for _, t := range b.ticks {
 		t.FillColor = themeColor(colorInk2)
 	}
-	b.back.FillColor, b.back.StrokeWidth = color.Transparent, 0
-	if b.hovered {
-		b.back.FillColor = themeColor(colorRaised)
-	}
-	if b.focused {
-		b.back.StrokeColor, b.back.StrokeWidth = themeColor(colorAccent), 1.5
-	}
+	b.backing(b.back)
 }
 
 func (b *thresholdButton) least() fyne.Size { return fyne.NewSize(dp(16)+b.text.width()+dp(8), dp(24)) }
