@@ -36,7 +36,7 @@ type calibrateReport struct {
 }
 
 func (c *common) calibrate(ctx context.Context, name string, save bool) error {
-	records, bad, err := c.readRecords(name)
+	records, bad, err := c.readRecords(ctx, name)
 	if err != nil {
 		return err
 	}

@@ -45,7 +45,7 @@ type compareReport struct {
 }
 
 func (c *common) compare(ctx context.Context, name, a, b string, threshold float64) error {
-	records, bad, err := c.readRecords(name)
+	records, bad, err := c.readRecords(ctx, name)
 	if err != nil {
 		return err
 	}

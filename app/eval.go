@@ -75,17 +75,19 @@ type lineProblem struct {
 }
 
 // readRecords reads a file of records and names its bad lines on stderr.
-func (c *common) readRecords(name string) ([]measure.Record, []lineProblem, error) {
-	var in io.Reader = os.Stdin
-	if name != "-" {
-		f, err := os.Open(name)
-		if err != nil {
-			return nil, nil, usage("%v", err)
+func (c *common) readRecords(ctx context.Context, name string) ([]measure.Record, []lineProblem, error) {
+	var bad []measure.BadLine
+	records, err := unlessDone(ctx, func() (records []measure.Record, err error) {
+		in := os.Stdin
+		if name != "-" {
+			if in, err = os.Open(name); err != nil {
+				return nil, usage("%v", err)
+			}
+			defer in.Close()
 		}
-		defer f.Close()
-		in = f
-	}
-	records, bad, err := measure.Read(in, caseLimits)
+		records, bad, err = measure.Read(in, caseLimits)
+		return records, err
+	})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -101,7 +103,7 @@ func (c *common) readRecords(name string) ([]measure.Record, []lineProblem, erro
 }
 
 func (c *common) eval(ctx context.Context, name, out string, resume bool, threshold float64) error {
-	records, bad, err := c.readRecords(name)
+	records, bad, err := c.readRecords(ctx, name)
 	if err != nil {
 		return err
 	}

@@ -18,6 +18,8 @@ func TestInterruptWhileReading(t *testing.T) {
 	for name, args := range map[string][]string{
 		"stdin": {"decide", "-"},
 		"state": {"decide", "--state", "@" + pipe, "--noul", "q"},
+		"eval":  {"eval", pipe},
+		"zero":  {"eval", "/dev/zero"},
 		"image": {"decide", "--state", "x", "--noul", "q", "--image", pipe},
 	} {
 		t.Run(name, func(t *testing.T) {

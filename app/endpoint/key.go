@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -45,7 +46,12 @@ func CheckKey(key string) error {
 
 // ReadKeyFile reads a key from a file: its first line, without white space around it.
 func ReadKeyFile(name string) (string, error) {
-	b, err := os.ReadFile(name)
+	f, err := os.Open(name)
+	if err != nil {
+		return "", fmt.Errorf("read the key: %w", err)
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, 64<<10)) // a device may never end
 	if err != nil {
 		return "", fmt.Errorf("read the key: %w", err)
 	}

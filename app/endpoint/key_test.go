@@ -141,3 +141,18 @@ func TestKeyFile(t *testing.T) {
 		t.Errorf("after Delete: got %v, want ErrNoKey", err)
 	}
 }
+
+func TestReadKeyFile(t *testing.T) {
+	good := filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(good, []byte(" sesame \r\nnotes\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := ReadKeyFile(good); err != nil || got != "sesame" {
+		t.Errorf("got %q, %v; want sesame", got, err)
+	}
+	for _, bad := range []string{filepath.Dir(good), filepath.Join(good, "none"), os.DevNull, "/dev/zero"} {
+		if got, err := ReadKeyFile(bad); err == nil {
+			t.Errorf("%s: got %q, want an error", bad, got)
+		}
+	}
+}
