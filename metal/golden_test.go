@@ -11,6 +11,7 @@ import (
 	"clefbar/engine"
 	"clefbar/engine/backend"
 	"clefbar/engine/goldentest"
+	"clefbar/engine/head"
 	"clefbar/engine/local"
 	"clefbar/engine/qwen"
 	"clefbar/metal/emu"
@@ -260,6 +261,41 @@ func TestGoldenImage(t *testing.T) {
 	for i, q := range c.Questions {
 		if d := farthest(t, got.Answers[i], q, want.Probs[i]); d > probTolerance {
 			t.Errorf("%s: probabilities differ by %g, want at most %g", q.ID, d, probTolerance)
+		}
+	}
+}
+
+// TestGoldenBelowTheParser runs the case that our parser refuses by rule from its token ids.
+func TestGoldenBelowTheParser(t *testing.T) {
+	const dir = "tiny-9b-shape-mlx-4bit"
+	c, want := goldentest.Cases(t)["json_state"], goldentest.Results(t, dir)["json_state"]
+	m, b, _ := backbone(t, dir, emu.DeviceOptions{})
+	f, err := models.Open(goldentest.Path(t, dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	h, err := head.Load(b, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := m.Forward(context.Background(), qwen.Input{IDs: c.IDs})
+	if err != nil {
+		t.Fatal(err)
+	}
+	logits, err := h.Score(context.Background(), x, c.IDs, c.Spans())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, list := range logits {
+		var sum float64
+		for _, l := range list {
+			sum += math.Exp(float64(l))
+		}
+		for k, l := range list {
+			if d := math.Abs(math.Exp(float64(l))/sum - want.Probs[i][k]); d > probTolerance {
+				t.Errorf("question %d option %d: differs by %g, want at most %g", i, k, d, probTolerance)
+			}
 		}
 	}
 }
