@@ -9,6 +9,7 @@ import splits
 from encoder import SentenceEncoder
 from prompt import instruction
 
+THIN = 3             # the zero-shot encoder reads every third request: it needs a vector for every option text
 SETS = ("unseen state", "unseen question", "unseen domain", "plain")
 
 
@@ -130,6 +131,6 @@ def measure(sets, domains, split):
     """All anchors; domains of both kinds by name, each with "filled" states."""
     encoder = SentenceEncoder()
     zero = ZeroShot(encoder)
-    zero.fit(sets["dev"] + sets["dev domain"] + sets["dev plain"])
-    return {"commonest answer": commonest(sets, domains, split), "encoder, zero-shot": {k: zero.score(sets[k]) for k in SETS},
+    zero.fit((sets["dev"] + sets["dev domain"] + sets["dev plain"])[::THIN])
+    return {"commonest answer": commonest(sets, domains, split), "encoder, zero-shot": {k: zero.score(sets[k][::THIN]) for k in SETS},
             "encoder + linear read-out": linear(sets, domains, split, encoder)}

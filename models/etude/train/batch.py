@@ -22,36 +22,32 @@ def pack(enc, request):
 
 
 class Collator:
-    """Builds batches; blank is the share of state tokens replaced by an empty token (training only)."""
+    """Builds batches."""
 
-    def __init__(self, enc, blank=0., seed=0):
+    def __init__(self, enc):
         head = enc.ids(PREFIX)
         self.mark = len(head) - 1 - head[::-1].index(enc.tokenizer.token_to_id("STATE"))
         self.before, self.after = head[self.mark - 6:], enc.ids(SCHEMA)[:1]
         self.context = 6                       # tokens before the section starts
         self.tail = tuple(enc.ids(SUFFIX)[-LEAD - 1:])
-        self.empty, self.blank, self.rng = enc.tokenizer.token_to_id("<|endoftext|>"), blank, np.random.default_rng(seed)
+        self.empty = enc.tokenizer.token_to_id("<|endoftext|>")
 
     def __call__(self, packed):
         n, width = len(packed), max(len(p["rows"]) for p in packed)
         states, parts, opts, picks = [], {self.tail: 0}, {}, []
         most = max(sum(len(r[2]) for r in p["rows"]) for p in packed)
-        owner, at, alive, want = np.zeros((n, most), np.int64), np.zeros((n, most), np.int64), np.zeros((n, most), bool), np.zeros((n, most), np.float32)
-        kind, asked = np.zeros((n, width), np.int64), np.zeros((n, width), bool)
+        owner, at, alive, kind = np.zeros((n, most), np.int64), np.zeros((n, most), np.int64), np.zeros((n, most), bool), np.zeros((n, width), np.int64)
         for i, p in enumerate(packed):
-            body = np.array(p["state"], np.int64)
-            if self.blank:
-                body = np.where(self.rng.random(len(body)) < self.blank, self.empty, body)
-            states.append([*self.before, *body.tolist(), *self.after])
+            states.append([*self.before, *p["state"], *self.after])
             o, mine = 0, [0]
-            for j, (k, text, options_, target) in enumerate(p["rows"]):
+            for j, (k, text, options_, _) in enumerate(p["rows"]):
                 mine.append(parts.setdefault(text, len(parts)))
-                kind[i, j], asked[i, j] = k, True
-                for t, y in zip(options_, target):
-                    owner[i, o], at[i, o], alive[i, o], want[i, o] = j, opts.setdefault(t, len(opts)), True, y
+                kind[i, j] = k
+                for t in options_:
+                    owner[i, o], at[i, o], alive[i, o] = j, opts.setdefault(t, len(opts)), True
                     o += 1
             picks.append(mine)
-        arrays = dict(kind=kind, owner=owner, option_at=at, alive=alive, want=want, asked=asked)
+        arrays = dict(kind=kind, owner=owner, option_at=at, alive=alive)
         arrays.update(self._states(states), **self._parts(list(parts), picks, width), **self._options(opts))
         return {k: torch.from_numpy(v) for k, v in arrays.items()}
 

@@ -58,11 +58,12 @@ def moved(a, b, names):
     return max(abs(p - b[names[q]][o]) for q, table in a.items() if names.get(q) in b for o, p in table.items())
 
 
-def movement(net, enc, requests):
-    """Largest change of any probability under other ids, reversed order, and each question alone."""
+def movement(net, enc, requests, most=3):
+    """Largest change of any probability under other ids, reversed order, and the first question alone; the first `most` questions of a request are asked."""
     worst = {"ids": 0., "order": 0., "siblings": 0.}
     r = corpus.rng("movement")
     for q in requests:
+        q = {**q, "questions": dict(list(q["questions"].items())[:most])}
         base = whole(net, enc, q)
         same = {k: k for k in q["questions"]}
         ids = {k: r.choice(["zz", "please_say_yes", "q", "outage", "Frage"]) + str(i) for i, k in enumerate(q["questions"])}

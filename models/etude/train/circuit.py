@@ -5,6 +5,7 @@ phrases to words (layer 0), the state's words are pooled into every instruction 
 axis YES (its MLP), the pool is added to the last token (layer 3), and an option's logit is the scaled cosine of its word vectors with instruction +
 last token (the head's prior).
 """
+import math
 import time
 
 import numpy as np
@@ -12,7 +13,6 @@ import torch
 import torch.nn as nn
 import torch.nn.functional as F
 
-import fit
 from network import D, LEAD, WIDTH
 from pins import BIAS, IN_FIELDS, MEANING, SUMMARY, YES
 from prompt import SUFFIX, field
@@ -182,16 +182,38 @@ def accuracy(model, packed):
     return {"all": round(float(right.mean()), 3), **{n: round(float(right[kinds == k].mean()), 3) for k, n in enumerate(("noul", "choice", "score")) if (kinds == k).any()}}
 
 
+class Average:
+    """Exponential average of parameters."""
+
+    def __init__(self, params, decay):
+        self.params, self.decay, self.steps = params, decay, 0
+        self.values = [p.detach().clone() for p in params]
+
+    @torch.no_grad()
+    def update(self):
+        self.steps += 1
+        d = min(self.decay, 1 - 1 / (1 + self.steps / 4))
+        torch._foreach_lerp_(self.values, [p.detach() for p in self.params], 1 - d)
+
+    @torch.no_grad()
+    def swap(self):
+        for p, v in zip(self.params, self.values):
+            kept = p.detach().clone()
+            p.copy_(v)
+            v.copy_(kept)
+
+
 def train(m, pool, steps, size=96, rate=3e-3, row_rate=1.5e-3, drop=.3, decay=.3, smooth=.03, dev=(), say=20):
-    """Train circuit m for `steps` batches of `size` requests; its weights are averaged over the last part of the run."""
+    """Train circuit m for `steps` batches of `size` requests; its weights are averaged over the last part of the run. Returns the accuracy on dev as it went."""
     torch.manual_seed(0)
     m.train()
     rows = [m.rows_in, m.rows_out]
     dense = [p for p in m.parameters() if not any(p is r for r in rows)]
     adam = torch.optim.AdamW([dict(params=[p for p in dense if p.ndim == 2], weight_decay=decay), dict(params=[p for p in dense if p.ndim < 2], weight_decay=0)], lr=rate)
     sparse = torch.optim.SparseAdam(rows, lr=row_rate)
-    mean = fit.Average(list(m.parameters()), .99)
+    mean = Average(list(m.parameters()), .99)
     begun = shown = time.time()
+    log = []
     for step in range(steps):
         k = min(1, (step + 1) / 50) * (.02 + .49 * (1 + np.cos(np.pi * step / steps)))
         for g in adam.param_groups:
@@ -210,10 +232,12 @@ def train(m, pool, steps, size=96, rate=3e-3, row_rate=1.5e-3, drop=.3, decay=.3
             shown = time.time()
             left = (shown - begun) / (step + 1) * (steps - step - 1)
             mean.swap()
-            print(f"circuit step {step + 1} of {steps} loss {loss.item():.3f}, {left / 60:.1f} min left", {k: accuracy(m, v) for k, v in dict(dev).items()}, flush=True)
+            log.append({"decisions": (step + 1) * size * pool.count, **{k: accuracy(m, v) for k, v in dict(dev).items()}})
             mean.swap()
+            print(f"circuit step {step + 1} of {steps} loss {loss.item():.3f}, {left / 60:.1f} min left", log[-1], flush=True)
     mean.swap()
-    return m.eval()
+    m.eval()
+    return log
 
 
 @torch.no_grad()
@@ -249,4 +273,4 @@ def write(net, m):
     f.gate_proj.weight[unit, IN_FIELDS] = .2
     f.up_proj.weight[unit, :MEANING], f.up_proj.weight[unit, MEANING:MEANING + SUMMARY], f.up_proj.weight[unit, BIAS] = m.v, m.u, m.b
     f.down_proj.weight[YES, unit] = 1
-    net.head.prior_logit_scale.fill_(float(m.tau))
+    net.head.prior_logit_scale.fill_(min(float(m.tau), math.log(100)))

@@ -14,7 +14,7 @@ PLUS_ONE = ("layernorm.weight", "model.norm.weight", "q_norm.weight", "k_norm.we
 
 
 def affine(w, bits):
-    """Codes, bf16 scales and biases of MLX's affine quantisation (clef.md 1.5), and what they decode to."""
+    """Codes, bf16 scales and biases of MLX's affine quantisation (clef.md 1.5)."""
     rows, cols = w.shape
     x = w.float().reshape(rows, cols // GROUP, GROUP)
     low, high, top = x.amin(-1), x.amax(-1), 2 ** bits - 1
@@ -26,8 +26,7 @@ def affine(w, bits):
     bias = torch.where(steps != 0, edge, torch.zeros_like(edge))
     codes = ((x - bias[..., None]) / scale[..., None]).round().clamp(0, top)
     s, b = scale.bfloat16(), bias.bfloat16()
-    decoded = codes * s.float()[..., None] + b.float()[..., None]
-    return codes.reshape(rows, cols).long(), s, b, decoded.reshape(rows, cols)
+    return codes.reshape(rows, cols).long(), s, b
 
 
 def packed(codes, bits):
@@ -46,24 +45,6 @@ def tensors(net):
         yield "model." + name, p.detach(), BITS if quantised else 0
 
 
-def bits_used(net, quantised=True):
-    """A copy of net whose weights are what the exported folder decodes to (bf16 everywhere when not quantised)."""
-    import copy
-    out = copy.deepcopy(net)
-    with torch.no_grad():
-        tables = {"model.embed_tokens.weight": out.embed, "lm_head.weight": out.out}
-        state = out.model.state_dict()
-        for name, p, bits in tensors(net):
-            p = p.float().bfloat16().float() if not name.endswith("A_log") else p
-            value = affine(p, bits)[3] if bits and quantised else p
-            if name.endswith(PLUS_ONE):
-                value = (1 + state[name[6:]]).bfloat16().float() - 1
-            tables[name].load(value) if name in tables else state[name[6:]].copy_(value)
-        for p in out.head.parameters():
-            p.copy_(p.bfloat16().float())
-    return out
-
-
 def config(vocabulary):
     every = CONFIG["full_attention_interval"]
     layers = ["full_attention" if (i + 1) % every == 0 else "linear_attention" for i in range(CONFIG["num_hidden_layers"])]
@@ -78,7 +59,11 @@ def config(vocabulary):
                 quantization=quant, quantization_config=quant)
 
 
-def write(net, tokenizer, out, card):
+def put(out, name, value):
+    (out / name).write_text(json.dumps(value, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+
+
+def write(net, tokenizer, out):
     """Write the folder; returns its size in bytes."""
     out.mkdir(parents=True, exist_ok=True)
     store = {}
@@ -89,7 +74,7 @@ def write(net, tokenizer, out, card):
         if name.endswith(PLUS_ONE):
             p = 1 + p
         if bits:
-            codes, scales, biases, _ = affine(p.float().bfloat16().float(), bits)
+            codes, scales, biases = affine(p.float().bfloat16().float(), bits)
             store[name], store[name[:-6] + "scales"], store[name[:-6] + "biases"] = packed(codes, bits), scales, biases
         else:
             store[name] = p.float() if name.endswith("A_log") else p.bfloat16()
@@ -103,12 +88,10 @@ def write(net, tokenizer, out, card):
     vocabulary = len(net.embed.vectors)
     whole = dict(config(vocabulary), pad_token_id=special["<|endoftext|>"], image_token_id=special["<|image_pad|>"], video_token_id=special["<|video_pad|>"],
                  vision_start_token_id=special["<|vision_start|>"], vision_end_token_id=special["<|vision_end|>"])
-    put = lambda name, value: (out / name).write_text(json.dumps(value, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-    put("config.json", whole)
-    put("model.safetensors.index.json", {"metadata": {"total_size": total}, "weight_map": {k: "model.safetensors" for k in store}})
-    put("joint_head_config.json", HEAD)
-    put("clefbar.json", card)
-    put("tokenizer_config.json", {"add_prefix_space": False, "eos_token": "<|im_end|>", "pad_token": "<|endoftext|>", "model_max_length": 16384,
+    put(out, "config.json", whole)
+    put(out, "model.safetensors.index.json", {"metadata": {"total_size": total}, "weight_map": {k: "model.safetensors" for k in store}})
+    put(out, "joint_head_config.json", HEAD)
+    put(out, "tokenizer_config.json", {"add_prefix_space": False, "eos_token": "<|im_end|>", "pad_token": "<|endoftext|>", "model_max_length": 16384,
                                   "tokenizer_class": "Qwen3_5Tokenizer", "unk_token": None})
     shutil.copyfile(tokenizer, out / "tokenizer.json")
     return sum(f.stat().st_size for f in out.iterdir())

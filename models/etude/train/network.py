@@ -33,8 +33,7 @@ class Norm(nn.Module):
         self.weight, self.plain = nn.Parameter(torch.ones(d) if plain else torch.zeros(d)), plain
 
     def forward(self, x):
-        with torch.autocast("cpu", enabled=False):
-            return F.rms_norm(x.float(), (x.shape[-1],), self.weight if self.plain else 1 + self.weight, 1e-6)
+        return F.rms_norm(x, (x.shape[-1],), self.weight if self.plain else 1 + self.weight, 1e-6)
 
 
 class Delta(nn.Module):
@@ -52,7 +51,7 @@ class Delta(nn.Module):
 
     def filtered(self, x, first=0):
         """Causal convolution over time of channels from `first` on, then SiLU."""
-        x = x.float()
+        x = x
         w = self.conv1d.weight[first:, 0]
         y = x * w[:, 3]
         for j in (1, 2, 3):
@@ -60,7 +59,7 @@ class Delta(nn.Module):
         return F.silu(y)
 
     def gated(self, o, h):
-        z = self.in_proj_z(h).float().view(*h.shape[:-1], self.nv, D)
+        z = self.in_proj_z(h).view(*h.shape[:-1], self.nv, D)
         return self.out_proj((self.norm(o) * F.silu(z)).flatten(-2))
 
     def factored(self, h, section):
@@ -74,15 +73,33 @@ class Delta(nn.Module):
         t, unit = len(h), lambda x: x * torch.rsqrt((x * x).sum(-1, keepdim=True) + 1e-6)
         q, k, v = self.filtered(self.in_proj_qkv(h)[None])[0].split([self.nk * D, self.nk * D, self.nv * D], -1)
         spread = lambda x: unit(x.view(t, self.nk, D)).repeat_interleave(self.nv // self.nk, 1)
-        q, k, v = spread(q) * D ** -.5, spread(k), v.view(t, self.nv, D)
-        write = torch.sigmoid(self.in_proj_b(h).float())
-        keep = (-self.A_log.exp() * F.softplus(self.in_proj_a(h).float() + self.dt_bias)).exp()
-        memory, out = torch.zeros(self.nv, D, D), []
-        for i in range(t):
-            memory = memory * keep[i, :, None, None]
-            memory = memory + k[i, :, :, None] * ((v[i] - torch.einsum("hkv,hk->hv", memory, k[i])) * write[i, :, None])[:, None]
-            out.append(torch.einsum("hkv,hk->hv", memory, q[i]))
-        return self.gated(torch.stack(out), h)
+        write = torch.sigmoid(self.in_proj_b(h))
+        decay = -self.A_log.exp() * F.softplus(self.in_proj_a(h) + self.dt_bias)
+        return self.gated(delta_rule(spread(q) * D ** -.5, spread(k), v.view(t, self.nv, D), decay, write), h)
+
+
+def delta_rule(q, k, v, decay, write, chunk=32):
+    """The gated delta rule (clef.md 4.5) over q, k, v (T, heads, D) and decay, write (T, heads), a chunk of tokens at a time."""
+    t = len(q)
+    cut = lambda x: F.pad(x, (0, 0) * (x.ndim - 1) + (0, -t % chunk)).unflatten(0, (-1, chunk)).movedim(2, 1)
+    q, k, v, decay, write = map(cut, (q, k, v, decay, write))       # (chunks, heads, chunk, …)
+    total = decay.cumsum(-1)
+    since = (total[..., :, None] - total[..., None, :]).masked_fill(torch.ones(chunk, chunk).triu(1).bool(), -1e30).exp()
+    kb = k * write[..., None]
+    a = -((kb @ k.mT) * since).tril(-1)
+    inverse, power = torch.eye(chunk) + a, a
+    for _ in range(chunk.bit_length() - 2):
+        power = power @ power
+        inverse = inverse + inverse @ power
+    new, old = inverse @ (v * write[..., None]), inverse @ (kb * total.exp()[..., None])
+    inside, reach = (q @ k.mT) * since, q * total.exp()[..., None]
+    carry, end = (k * (total[..., -1:] - total).exp()[..., None]).mT, total[..., -1].exp()[..., None, None]
+    memory, out = torch.zeros(q.shape[1], D, D), []
+    for i in range(len(q)):
+        fresh = new[i] - old[i] @ memory
+        out.append(reach[i] @ memory + inside[i] @ fresh)
+        memory = memory * end[i] + carry[i] @ fresh
+    return torch.stack(out).movedim(1, 2).flatten(0, 1)[:t]
 
 
 class Attention(nn.Module):
@@ -96,21 +113,19 @@ class Attention(nn.Module):
 
     def queries(self, h):
         q, gate = self.q_proj(h).view(*h.shape[:-1], self.nh, 2 * D).chunk(2, -1)
-        return self.q_norm(q), torch.sigmoid(gate.float())
+        return self.q_norm(q), torch.sigmoid(gate)
 
     def keys(self, h):
         r = self.nh // self.nkv
         k = self.k_norm(self.k_proj(h).view(*h.shape[:-1], self.nkv, D))
-        v = self.v_proj(h).float().view(*h.shape[:-1], self.nkv, D)
+        v = self.v_proj(h).view(*h.shape[:-1], self.nkv, D)
         return k.repeat_interleave(r, -2), v.repeat_interleave(r, -2)
 
     def look(self, q, gate, k, v, mask):
         """q (n, a, heads, D) at k, v (n, b, heads, D); mask (n, 1, a or 1, b) is added to the scores."""
-        with torch.autocast("cpu", torch.bfloat16):
-            s = q.transpose(1, 2) @ k.permute(0, 2, 3, 1)
-            p = (s.float() * D ** -.5 + mask).softmax(-1)
-            o = (p @ v.transpose(1, 2)).transpose(1, 2)
-        return self.o_proj((o.float() * gate).flatten(-2))
+        s = q.transpose(1, 2) @ k.permute(0, 2, 3, 1) * D ** -.5
+        o = ((s + mask).softmax(-1) @ v.transpose(1, 2)).transpose(1, 2)
+        return self.o_proj((o * gate).flatten(-2))
 
     def sequence(self, h):
         t = len(h)
@@ -148,11 +163,11 @@ class Layer(nn.Module):
             self.linear_attn = Delta(c, marks=i == 0)
 
     def rest(self, x):
-        return x + self.mlp(self.post_attention_layernorm(x)).float()
+        return x + self.mlp(self.post_attention_layernorm(x))
 
     def sequence(self, x):
         mixer = self.self_attn if self.full else self.linear_attn
-        return self.rest(x + mixer.sequence(self.input_layernorm(x)).float())
+        return self.rest(x + mixer.sequence(self.input_layernorm(x)))
 
 
 class Backbone(nn.Module):
@@ -171,7 +186,7 @@ class Backbone(nn.Module):
 
         Filters reach three tokens back, so what leaks from one text into the next stays within the context tokens."""
         first = self.layers[0]
-        local = lambda l, x, s: l.rest(x + l.linear_attn.factored(l.input_layernorm(x), s).float())
+        local = lambda l, x, s: l.rest(x + l.linear_attn.factored(l.input_layernorm(x), s))
         states, parts = local(first, states, section), local(first, parts[None], part_section[None])[0]
         seen = torch.zeros(section.shape).masked_fill(section != STATE, -1e4)[:, None, None]
         causal = torch.full((states.shape[1],) * 2, -1e4).triu(1)[None, None]
@@ -188,8 +203,8 @@ class Backbone(nn.Module):
                 q, gate = (x[pick] for x in a.queries(layer.input_layernorm(parts)))
             else:
                 q, gate = a.queries(layer.input_layernorm(asked))
-            states = layer.rest(states + own.float() * begun)
-            asked = layer.rest(asked + a.look(q, gate, k, v, seen).float())
+            states = layer.rest(states + own * begun)
+            asked = layer.rest(asked + a.look(q, gate, k, v, seen))
         return self.norm(states), self.norm(asked)
 
 
@@ -199,17 +214,17 @@ def multihead(m, q, kv, mask=None):
     (wq, wk, wv), (bq, bk, bv) = m.in_proj_weight.chunk(3), m.in_proj_bias.chunk(3)
     part = lambda x, a, b: F.linear(x, a, b).view(x.shape[0], x.shape[1], h, w // h).transpose(1, 2)
     q, k, v = part(q, wq, bq), part(kv, wk, bk), part(kv, wv, bv)
-    s = (q @ k.transpose(-1, -2)).float() * (w // h) ** -.5
+    s = (q @ k.transpose(-1, -2)) * (w // h) ** -.5
     p = (s if mask is None else s + mask).softmax(-1)
-    return m.out_proj((p.to(v.dtype) @ v).transpose(1, 2).flatten(2))
+    return m.out_proj((p @ v).transpose(1, 2).flatten(2))
 
 
 class Evidence(nn.Module):
-    def __init__(self, w, heads, ff, drop):
+    def __init__(self, w, heads, ff):
         super().__init__()
         self.query_norm, self.memory_norm, self.feedforward_norm = nn.LayerNorm(w), nn.LayerNorm(w), nn.LayerNorm(w)
         self.attention = nn.MultiheadAttention(w, heads, batch_first=True)
-        self.feedforward = nn.Sequential(nn.Linear(w, ff), nn.GELU(), nn.Dropout(drop), nn.Linear(ff, w))
+        self.feedforward = nn.Sequential(nn.Linear(w, ff), nn.GELU(), nn.Identity(), nn.Linear(ff, w))
 
     def forward(self, r, memory, mask):
         r = r + multihead(self.attention, self.query_norm(r), self.memory_norm(memory), mask)
@@ -219,23 +234,23 @@ class Evidence(nn.Module):
 class Decoder(nn.Module):
     """The self-attention between questions exists, as the format asks, and is pinned to add nothing."""
 
-    def __init__(self, w, heads, ff, drop):
+    def __init__(self, w, heads, ff):
         super().__init__()
         self.self_attn, self.multihead_attn = (nn.MultiheadAttention(w, heads, batch_first=True) for _ in range(2))
-        self.linear1, self.linear2, self.drop = nn.Linear(w, ff), nn.Linear(ff, w), nn.Dropout(drop)
+        self.linear1, self.linear2 = nn.Linear(w, ff), nn.Linear(ff, w)
         self.norm1, self.norm2, self.norm3 = (nn.LayerNorm(w) for _ in range(3))
 
     def forward(self, x, memory, mask):
         n = self.norm1(x)
         x = x + multihead(self.self_attn, n, n)
         x = x + multihead(self.multihead_attn, self.norm2(x), memory, mask)
-        return x + self.linear2(self.drop(F.gelu(self.linear1(self.norm3(x)))))
+        return x + self.linear2(F.gelu(self.linear1(self.norm3(x))))
 
 
 class Head(nn.Module):
     """The joint schema head (clef.md section 6); its projection of option contexts is pinned to zero."""
 
-    def __init__(self, c, drop=.1):
+    def __init__(self, c):
         super().__init__()
         h, w = c["hidden_size"], c["width"]
         self.width, number = w, lambda v: nn.Parameter(torch.tensor(v))
@@ -245,11 +260,10 @@ class Head(nn.Module):
             setattr(self, name + "_projection", linear(h, w))
         self.type_embedding = nn.Embedding(3, w)
         nn.init.normal_(self.type_embedding.weight, std=.02)
-        self.evidence_layers = nn.ModuleList(Evidence(w, c["heads"], c["feedforward"], drop) for _ in range(c["routing_layers"]))
-        self.layers = nn.ModuleList(Decoder(w, c["heads"], c["feedforward"], drop) for _ in range(c["layers"]))
+        self.evidence_layers = nn.ModuleList(Evidence(w, c["heads"], c["feedforward"]) for _ in range(c["routing_layers"]))
+        self.layers = nn.ModuleList(Decoder(w, c["heads"], c["feedforward"]) for _ in range(c["layers"]))
         self.option_summary_norm, self.field_norm, self.option_norm = (nn.LayerNorm(w) for _ in range(3))
-        self.residual_scorer = nn.Sequential(nn.Linear(4 * w, w), nn.GELU(), nn.Dropout(drop), nn.Linear(w, 1))
-        self.soften = nn.Dropout(drop)
+        self.residual_scorer = nn.Sequential(nn.Linear(4 * w, w), nn.GELU(), nn.Identity(), nn.Linear(w, 1))
 
     def forward(self, memory, mask, last, asked, kind, lexical, owner, alive, context=None):
         """memory (B, T, H) normed rows with mask (B, 1, 1, T); last (B, H); asked (B, Q, H); kind (B, Q); lexical (B, O, H); owner (B, O); alive (B, O)."""
@@ -261,21 +275,21 @@ class Head(nn.Module):
             r = r + self.option_context_projection(context)
         for layer in self.evidence_layers:
             r = layer(r, mem, mask)
-        base = self.question_projection(self.soften(asked))
+        base = self.question_projection(asked)
         member = F.one_hot(owner, asked.shape[1]).bool() & alive[..., None]
-        s = (r @ base.transpose(1, 2)).float() / math.sqrt(self.width)
+        s = (r @ base.transpose(1, 2)) / math.sqrt(self.width)
         share = s.masked_fill(~member, -1e9).softmax(1) * member
-        summary = share.transpose(1, 2).to(r.dtype) @ r
-        x = base + self.option_summary_norm(summary) + self.global_projection(self.soften(last))[:, None] + self.type_embedding(kind)
+        summary = share.transpose(1, 2) @ r
+        x = base + self.option_summary_norm(summary) + self.global_projection(last)[:, None] + self.type_embedding(kind)
         for layer in self.layers:
             x = layer(x, mem, mask)
         x = self.field_norm(x)
         f, o = x.gather(1, index.expand(-1, -1, self.width)), self.option_norm(r)
-        anchor = F.normalize(mine.float() + last[:, None].float(), dim=-1)
+        anchor = F.normalize(mine + last[:, None], dim=-1)
         scale = lambda p: p.clamp(max=math.log(100.)).exp()
-        prior = scale(self.prior_logit_scale) * (F.normalize(lexical.float(), dim=-1, eps=1e-12) * anchor).sum(-1)
-        cosine = F.cosine_similarity(f.float(), o.float(), dim=-1)
-        rest = self.residual_scorer(torch.cat([f, o, f * o, (f - o).abs()], -1)).squeeze(-1).float()
+        prior = scale(self.prior_logit_scale) * (F.normalize(lexical, dim=-1, eps=1e-12) * anchor).sum(-1)
+        cosine = F.cosine_similarity(f, o, dim=-1)
+        rest = self.residual_scorer(torch.cat([f, o, f * o, (f - o).abs()], -1)).squeeze(-1)
         return prior + torch.sigmoid(self.residual_gate) * (scale(self.joint_logit_scale) * cosine + rest)
 
 
@@ -290,9 +304,8 @@ class Table(nn.Module):
         self.matrix, self.rows = nn.Parameter(torch.zeros(vectors, WIDTH)), nn.Parameter(torch.zeros(n, WIDTH))
 
     def forward(self, ids):
-        at = lambda t, **kw: F.embedding(ids, t, **kw)
-        with torch.autocast("cpu", enabled=False):
-            return (at(self.vectors) @ self.matrix + at(self.rows, sparse=True)) * self.free + at(self.fixed)
+        at = lambda t: F.embedding(ids, t)
+        return (at(self.vectors) @ self.matrix + at(self.rows)) * self.free + at(self.fixed)
 
     def folded(self):
         return (self.vectors @ self.matrix + self.rows) * self.free + self.fixed
@@ -311,7 +324,7 @@ class Etude(nn.Module):
         """Logits (B, O) of a factored batch (batch.py)."""
         hidden, asked = self.model.factored(self.embed(b["state"]), b["section"], self.embed(b["part"]), b["part_section"], b["pick"])
         memory = self.head.hidden_norm(hidden)
-        pooled = b["pool"] @ self.head.hidden_norm(asked).float()
+        pooled = b["pool"] @ self.head.hidden_norm(asked)
         last, asked = pooled[:, 0], pooled[:, 1:]
         words = self.out(b["option"])
         lexical = torch.zeros(len(b["option_size"]), WIDTH).index_add(0, b["option_row"], words) / b["option_size"][:, None]

@@ -1,10 +1,7 @@
 """The start of the network: word vectors in the tables, the circuit's places (circuit.py) reserved, everything else silent.
 
-Silent means that it reads with random weights but writes with zeros: layers begin as the identity, the head's joint part as a constant, and
-training turns them up from there. The head's readers start as a matcher of same words, so that its first steps point somewhere.
+Silent means that it reads with random weights and writes zeros: such layers are the identity.
 """
-import math
-
 import torch
 import torch.nn as nn
 
@@ -12,6 +9,7 @@ from network import D, WIDTH
 from pins import BIAS, MARK_LAST, MARK_SCHEMA, MARK_STATE, MEANING, SUMMARY, YES
 
 EMBED_SCALE, CONSTANT = 6., 5.
+GATED_OFF = -30.
 
 
 def start_layers(net):
@@ -70,38 +68,10 @@ def start_tables(net, table, weight, text):
 
 
 def start_head(head):
-    """Options look for state words of the same meaning; YES speaks for true; the joint part is turned down."""
-    w = head.width
-    same = torch.zeros(w, WIDTH)
-    for axis in range(MEANING):
-        same[axis // 63 * D + axis % 63, axis] = 1
-    head.memory_projection.weight.mul_(.1).add_(same)
-    lexical = head.option_lexical_projection.weight
-    lexical.add_(same * 12)
-    lexical[192] = 0
-    lexical[192, YES] = 30
-    head.option_question_projection.weight.mul_(.3)
-    head.question_projection.weight.mul_(.5)
-    head.question_projection.weight[192:194] = 0
-    head.question_projection.weight[192, YES] = 1.5
-    head.global_projection.weight.mul_(.3).add_(same * .5)
-    head.global_projection.weight[192:194] = 0
-    head.type_embedding.weight[:, 193] = torch.tensor([0., 4., 3.])
-    for e in head.evidence_layers:
-        m = e.attention.in_proj_weight
-        m[:2 * w].mul_(.2)
-        m[:192, :192] += torch.eye(192)
-        m[w:w + 192, :192] += torch.eye(192)
-        e.attention.out_proj.weight[192:194] = 0
-        e.feedforward[3].weight[192:194] = 0
-    for d in head.layers:
-        d.multihead_attn.out_proj.weight[192:194] *= .2
-        d.linear2.weight[192:194] *= .3
+    """The head's prior alone answers: its joint part is in the file, as the format asks, and is gated off."""
     head.hidden_norm.weight[MEANING:MEANING + SUMMARY] = .3
     head.hidden_norm.weight[MEANING + SUMMARY:YES] = .1
-    head.residual_scorer[3].weight.zero_()
-    head.joint_logit_scale.fill_(math.log(2.))
-    head.residual_gate.fill_(-2.)
+    head.residual_gate.fill_(GATED_OFF)
 
 
 @torch.no_grad()
