@@ -133,7 +133,7 @@ func fetchable(rows []modelRow) (more []modelRow) {
 			continue
 		}
 		r := modelRow{
-			Name: k.Repo, Precision: k.Layout, Disk: k.Bytes, Memory: k.Memory(fitTokens), State: "can be fetched", Repo: k.Repo, Note: k.Note,
+			Name: k.Repo, Precision: k.Layout, Disk: k.Bytes, Memory: k.Memory(fitTokens), State: "can be fetched", Repo: k.Repo, Note: k.Size() + k.Note,
 		}
 		if fit, err := shelf.FitFor(r.Memory, 0); err == nil {
 			r.Fits = string(fit.Verdict())

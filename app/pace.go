@@ -22,7 +22,8 @@ import (
 const ticketTokens = 500
 
 // pace knows how long a ticket takes: as measured when a model has answered something like it, else reckoned from how fast
-// this machine multiplies, which is measured once. It is kept in the cache folder.
+// this machine multiplies. That is measured once a day, and the fastest counts: other work makes it slower, nothing faster.
+// It is kept in the cache folder.
 type pace struct {
 	device string // that models run on
 
@@ -34,6 +35,7 @@ type pace struct {
 // keptPace is what the file holds. Another machine or device makes it void.
 type keptPace struct {
 	Machine string             `json:"machine"`
+	At      time.Time          `json:"at"`               // when it was measured
 	Rates   map[string]float64 `json:"operations_per_s"` // by stored form
 	Tickets map[string]ticket  `json:"tickets"`          // by the key of a model
 }
@@ -114,11 +116,11 @@ func storedForm(layout string) string {
 	return "bf16"
 }
 
-// measure measures the machine, once, and calls done when there is something new. It takes about a second of all
+// measure measures the machine, once a day, and calls done when there is something new. It takes about a second of all
 // processors, so busy lets it wait while a decision runs.
 func (p *pace) measure(ctx context.Context, busy func() bool, done func()) {
 	p.mu.Lock()
-	if p.started || p.kept.Rates != nil {
+	if p.started || p.kept.Rates != nil && time.Since(p.kept.At) < 24*time.Hour {
 		p.mu.Unlock()
 		return
 	}
@@ -138,7 +140,13 @@ func (p *pace) measure(ctx context.Context, busy func() bool, done func()) {
 			return
 		}
 		p.mu.Lock()
-		p.kept.Rates = rates
+		p.kept.At = time.Now()
+		if p.kept.Rates == nil {
+			p.kept.Rates = map[string]float64{}
+		}
+		for form, rate := range rates {
+			p.kept.Rates[form] = max(p.kept.Rates[form], rate)
+		}
 		p.saveLocked()
 		p.mu.Unlock()
 		done()

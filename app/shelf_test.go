@@ -229,7 +229,7 @@ func TestShelfDownload(t *testing.T) {
 	}
 	s.Get(r.ID)
 	r = s.until(tinyAt, "ready", stage(ui.StageReady))
-	if !strings.Contains(r.Note, "revision 0123456 (main)") || r.Memory <= 0 || r.Disk <= 0 {
+	if !strings.Contains(r.Note, "Revision 0123456 (main)") || r.Memory <= 0 || r.Disk <= 0 {
 		t.Errorf("ready: %+v", r)
 	}
 	checkAndDamage(t, s, r.ID)

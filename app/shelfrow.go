@@ -49,10 +49,10 @@ func (e entry) operations() float64 {
 func (s *appShelf) describe(r *ui.Shelved, i *shelf.Item) {
 	r.Layout, r.Note, r.Loose, r.Revision = i.Layout, i.Dir, i.Repo == "", i.Commit
 	if i.Repo != "" {
-		r.Note = revisionNote(i)
+		r.Note = "From " + owner(i.Repo) + ". " + revisionNote(i)
 	}
 	if k, ok := shelf.InCatalog(i.Repo); ok {
-		r.Name, r.Note = k.Name+strings.TrimPrefix(r.Name, i.Name), k.Note+" "+r.Note
+		r.Name, r.Note = k.Name+strings.TrimPrefix(r.Name, i.Name), strings.TrimSpace(k.Note+" "+revisionNote(i))
 	}
 	r.Known = i.Memory(0) > 0
 	switch i.State {
@@ -76,13 +76,19 @@ func (s *appShelf) describe(r *ui.Shelved, i *shelf.Item) {
 // revisionNote says which revision of a repository it is.
 func revisionNote(i *shelf.Item) string {
 	if len(i.Commit) < 7 {
-		return i.Repo + "."
+		return ""
 	}
-	note := i.Repo + ", revision " + i.Commit[:7]
+	note := "Revision " + i.Commit[:7]
 	if len(i.Refs) > 0 {
 		note += " (" + strings.Join(i.Refs, ", ") + ")"
 	}
 	return note + "."
+}
+
+// owner is who published a repository.
+func owner(repo string) string {
+	name, _, _ := strings.Cut(repo, "/")
+	return name
 }
 
 // incompleteWhy counts what is missing, as far as the files say.
@@ -106,7 +112,7 @@ func incompleteWhy(i *shelf.Item) string {
 // knownRow describes a model that can be fetched.
 func (s *appShelf) knownRow(k shelf.Known) ui.Shelved {
 	r := ui.Shelved{
-		ID: k.Repo, Name: k.Name, Layout: k.Layout, Note: k.Note + " " + k.Repo + ".", Known: true,
+		ID: k.Repo, Name: k.Name, Layout: k.Layout, Note: k.Size() + k.Note + " From " + owner(k.Repo) + ".", Known: true,
 		Disk: k.Bytes, Memory: k.Memory(s.lib.tokens()),
 	}
 	r.Ticket, r.Measured = s.pace.ticket(k.Repo, k.Layout, k.Operations(ticketTokens))

@@ -28,6 +28,14 @@ func (k Known) Memory(tokens int) int64 { return k.WeightBytes + k.Need().Bytes(
 // Operations is how many multiplications and additions a request of so many tokens takes.
 func (k Known) Operations(tokens int) float64 { return operations(k.config, tokens) }
 
+// Size says in words how large a model is that is not of the usual size, with a space behind; "" for the others.
+func (k Known) Size() string {
+	if k.config == shape27B {
+		return "27 billion weights. "
+	}
+	return ""
+}
+
 // InCatalog finds the entry of a repository.
 func InCatalog(repo string) (Known, bool) {
 	for _, k := range Catalog() {
@@ -65,18 +73,18 @@ const (
 	noteFull  = "Full precision: the reference for the others."
 	note8     = "No changed answers reported."
 	note4     = "Most answers stay the same. Look again at your thresholds."
-	notePlain = " Text only."
+	notePlain = "Text only. "
 )
 
 // Catalog lists the repositories that are known to hold a Clef model with its head, the small ones first.
 func Catalog() []Known {
 	return []Known{
-		{"aufklarer/Clef-flash-9B-MLX-4bit", "Clef-flash", "4-bit", 5_301_000_000, true, 4_140_000_000, note4 + notePlain, shape9B},
+		{"aufklarer/Clef-flash-9B-MLX-4bit", "Clef-flash", "4-bit", 5_301_000_000, true, 4_140_000_000, notePlain + note4, shape9B},
 		{"mlx-community/clef-flash-4bit", "Clef-flash", "4-bit", 6_213_746_901, false, 4_140_000_000, note4, shape9B},
 		{"mlx-community/clef-flash-8bit", "Clef-flash", "8-bit", 10_689_959_309, true, 7_600_000_000, note8, shape9B},
 		{"Cloudflare/clef-flash", "Clef-flash", "bf16", 19_083_245_725, false, 14_080_000_000, noteFull, shape9B},
-		{"mlx-community/clef-4bit", "Clef", "4-bit", 16_330_364_213, true, 13_950_000_000, note4 + " 27 billion weights.", shape27B},
-		{"mlx-community/clef-8bit", "Clef", "8-bit", 29_777_040_693, true, 26_130_000_000, note8 + " 27 billion weights.", shape27B},
-		{"Cloudflare/clef", "Clef", "bf16", 54_989_559_093, true, 48_960_000_000, noteFull + " 27 billion weights.", shape27B},
+		{"mlx-community/clef-4bit", "Clef", "4-bit", 16_330_364_213, true, 13_950_000_000, note4, shape27B},
+		{"mlx-community/clef-8bit", "Clef", "8-bit", 29_777_040_693, true, 26_130_000_000, note8, shape27B},
+		{"Cloudflare/clef", "Clef", "bf16", 54_989_559_093, true, 48_960_000_000, noteFull, shape27B},
 	}
 }

@@ -1,0 +1,61 @@
+//go:build desktop
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestShelfOnScreen clicks through the shelf of the real program: a model in the cache, one that is fetched from a hub while the
+// window shows how far it has come, opened, checked, unloaded.
+func TestShelfOnScreen(t *testing.T) {
+	h := startHub(t)
+	hold := make(chan struct{})
+	h.set(hold, 0)
+	dir := t.TempDir()
+	freePort(t, dir)
+	s := openScreen(t, dir, "FYNE_THEME=light", "HF_HUB_CACHE="+filepath.Join(dir, "hub"), "HF_ENDPOINT="+h.URL, "HF_TOKEN=", "HF_HUB_OFFLINE=", "XDG_CACHE_HOME="+filepath.Join(dir, "cache"))
+	s.focus()
+	s.until("the first bars", func(n []node) bool { return len(bars(n)) >= 6 })
+	s.click("Etude")
+	s.click("All models…")
+	s.until("the shelf", func(n []node) bool { _, ok := find(n, "Can be downloaded"); return ok })
+	if pictures := os.Getenv("CLEFBAR_PICTURES"); pictures != "" {
+		s.picture(filepath.Join(pictures, "shelf-light.png"))
+	}
+	s.click("Get") // the last one that fits
+	s.until("a download", func(n []node) bool { _, ok := find(n, "Pause"); return ok })
+	s.click("Pause")
+	s.until("a rest", func(n []node) bool { _, ok := find(n, "paused"); return ok })
+	h.set(nil, 0)
+	close(hold)
+	s.click("Resume")
+	var opens node
+	s.until("a model to open", func(n []node) bool {
+		for _, x := range n {
+			if strings.Contains(x.text, "Revision 0123456") {
+				return true
+			}
+		}
+		return false
+	})
+	s.until("its button", func(n []node) (ok bool) {
+		for _, x := range n { // the first one is that of the model that has arrived
+			if x.text == "Open" {
+				opens = x
+				return true
+			}
+		}
+		return false
+	})
+	s.clickAt(opens.x+opens.w/2, opens.y+opens.h/2)
+	s.until("a model in use", func(n []node) bool { _, ok := find(n, "Unload"); return ok })
+	if pictures := os.Getenv("CLEFBAR_PICTURES"); pictures != "" {
+		s.picture(filepath.Join(pictures, "shelf-used.png"))
+	}
+	s.key("Escape")
+	s.until("the case", func(n []node) bool { return len(bars(n)) >= 6 })
+}
