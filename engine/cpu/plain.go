@@ -7,7 +7,7 @@ type goPath struct{}
 
 func (goPath) name() string { return "plain Go" }
 
-func (goPath) shape() shape { return shape{mr: 4, nr: 8, vw: 1, taskRows: 64} }
+func (goPath) shape() shape { return shape{mr: 4, nr: 2, vw: 1, taskRows: 64} }
 
 func (goPath) toBF16(x mat, dst []byte, stride, from, to int) {
 	for i := from; i < to; i++ {
