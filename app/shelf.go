@@ -121,7 +121,7 @@ const etudeWorking = 24 << 20
 // Shelved implements ui.Shelf.
 func (s *appShelf) Shelved() []ui.Shelved {
 	entries := s.lib.now()
-	open := s.worker.Status().Open
+	open, chosen := s.worker.Status().Open, s.worker.Chosen()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var here, rest []ui.Shelved
@@ -137,7 +137,8 @@ func (s *appShelf) Shelved() []ui.Shelved {
 			}
 			defer func(repo string) { seen[repo] = true }(strings.ToLower(e.item.Repo))
 		}
-		r := s.row(e, slices.Contains(open, e.key))
+		// Small models stay in memory when another one is chosen; they are not in use then.
+		r := s.row(e, slices.Contains(open, e.key) && (e.key == chosen || !worker.Light(e.info)))
 		r.Verdict = copied(s.verdicts[e.key])
 		if why := s.troubles[e.key]; why != "" {
 			r.Why = why

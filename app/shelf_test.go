@@ -251,8 +251,8 @@ func checkAndDamage(t *testing.T, s *store, id string) {
 	if r := s.until(id, "checked", checked); !r.Verdict.Good || !strings.Contains(r.Verdict.Text, "no reference numbers") {
 		t.Errorf("checked: %+v", r.Verdict)
 	}
-	if r, _ := s.row(id); r.Stage != ui.StageOpen || s.Machine().InUse <= 0 {
-		t.Errorf("the model that answered the probes is not open: %+v, %+v", r, s.Machine())
+	if r, _ := s.row(id); r.Stage != ui.StageReady || s.Machine().InUse <= 0 {
+		t.Errorf("a small model that answered the probes is in memory, and not in use: %+v, %+v", r, s.Machine())
 	}
 	blob, err := filepath.EvalSymlinks(filepath.Join(id, "joint_head.safetensors"))
 	if err != nil {
@@ -365,6 +365,13 @@ func TestShelfInsists(t *testing.T) {
 	if !s.lib.insisted(dir) {
 		t.Error("the person's word is lost")
 	}
+	for range 500 { // the choice is kept a moment after the model is open
+		if set, err := loadSettings(); err == nil && set.Model == dir {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Error("the choice is not kept")
 }
 
 func TestPace(t *testing.T) {

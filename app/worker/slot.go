@@ -32,7 +32,10 @@ func (s *slot) open() bool {
 	}
 }
 
-func (s *slot) heavy() bool { return s.info.WeightBytes >= heavyBytes }
+func (s *slot) heavy() bool { return !Light(s.info) }
+
+// Light tells models that may stay open beside others.
+func Light(info engine.ModelInfo) bool { return info.WeightBytes < heavyBytes }
 
 // left estimates how long opening will still take.
 func (s *slot) left() time.Duration {

@@ -113,11 +113,11 @@ func (w *Worker) Choose(ctx context.Context, key string) error {
 	return err
 }
 
-// Unload closes every heavy model once its work is done.
+// Unload closes every model once its work is done.
 func (w *Worker) Unload() {
 	w.opening.Lock()
 	defer w.opening.Unlock()
-	w.evict(func(s *slot) bool { return s.heavy() })
+	w.evict(func(*slot) bool { return true })
 }
 
 // RetryAfter estimates when a request that was refused for reason will be welcome:

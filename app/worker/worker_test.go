@@ -320,7 +320,7 @@ func TestLightModelsStayTogether(t *testing.T) {
 		t.Errorf("loaded: got %v, want both", st.Loaded)
 	}
 	w.Unload()
-	if st := w.Status(); fmt.Sprint(st.Loaded) != "[small]" || st.Ready {
+	if st := w.Status(); len(st.Loaded) > 0 || st.Ready {
 		t.Errorf("after Unload: got %+v", st)
 	}
 }
@@ -360,7 +360,7 @@ func TestIdleCanBeChanged(t *testing.T) {
 	}
 	<-told
 	time.Sleep(30 * time.Millisecond)
-	if m.closed.Load() != 1 {
+	if m.closed.Load() != 0 { // opening it again set it back
 		t.Error("closed although it was switched off")
 	}
 }
