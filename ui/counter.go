@@ -47,7 +47,7 @@ func (c *counter) soon() {
 		return
 	}
 	c.busy = true
-	time.AfterFunc(countDelay, func() { onUI(c.start) })
+	time.AfterFunc(countDelay, func() { c.page.later(c.start) })
 }
 
 func (c *counter) start() {
@@ -69,7 +69,7 @@ func (c *counter) start() {
 		case needed(err) > 0:
 			count = tokenCount{tokens: needed(err)}
 		}
-		onUI(func() { c.done(count) })
+		p.later(func() { c.done(count) })
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"clefbar/engine"
@@ -152,10 +153,17 @@ func testDeps() (Deps, *scripted, *shelf, *switchboard) {
 	b := &switchboard{state: EndpointState{On: true, Port: 2533, Today: 3}}
 	d := Deps{
 		Engine: e, Models: m, Endpoint: b, Settings: DefaultSettings(), Version: "test",
-		Memory: func() int64 { return 6_200_000_000 }, Quit: func() {}, Samples: testSamples(),
+		Memory: func() int64 { return 6_200_000_000 }, Quit: func() {}, Samples: testSamples(), History: &fakeHistory{},
 	}
 	return d, e, m, b
 }
+
+// fakeHistory remembers whether it is on.
+type fakeHistory struct{ on atomic.Bool }
+
+func (h *fakeHistory) On() bool      { return h.on.Load() }
+func (h *fakeHistory) SetOn(on bool) { h.on.Store(on) }
+func (h *fakeHistory) Note() string  { return "Keep what programs ask, at most 30 days" }
 
 var ticketProbs = map[string]float64{
 	"team/billing": 0.04, "team/technical": 0.94, "team/sales": 0.02,

@@ -15,7 +15,7 @@ var handed chan func()
 // testWindow is a window of the given size on the test driver.
 func testWindow(t *testing.T, d Deps, w, h float32) *Window {
 	t.Helper()
-	queue, before := make(chan func(), 1000), onUI
+	queue := make(chan func(), 1000)
 	handed = queue
 	onUI = func(f func()) { queue <- f }
 	a := test.NewTempApp(t)
@@ -24,7 +24,7 @@ func testWindow(t *testing.T, d Deps, w, h float32) *Window {
 	t.Cleanup(func() {
 		win.Close()
 		win.win.Close()
-		onUI = before
+		onUI = func(func()) {} // timers that are left have no window any more
 	})
 	return win
 }

@@ -55,7 +55,7 @@ func newPage(w *Window, d Deps, s Settings) *page {
 	p.grip = newSplitGrip(p.moveSplit, p.save)
 	p.status = newStatusLine(p)
 	p.loading = newLoadingCard(d.Models.Stop)
-	p.tip = newTip(p.canvas)
+	p.tip = newTip(p)
 	p.parts = []fyne.CanvasObject{p.toolbar, p.state, p.questions, p.grip, p.status, p.tip}
 	p.ExtendBaseWidget(p)
 	return p

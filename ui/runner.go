@@ -66,7 +66,7 @@ func (r *runner) soon() {
 
 // after runs f on the UI goroutine after a while.
 func (r *runner) after(d time.Duration, f func()) *time.Timer {
-	return time.AfterFunc(d, func() { onUI(f) })
+	return time.AfterFunc(d, func() { r.page.later(f) })
 }
 
 // cancel stops what runs or waits.
@@ -99,7 +99,7 @@ func (r *runner) start() {
 	r.model = asked.model
 	r.work.Go(func() {
 		response, err := p.deps.Engine.Decide(ctx, request)
-		onUI(func() {
+		p.later(func() {
 			if r.serial == serial {
 				stop()
 				r.stop, r.shown = nil, false

@@ -11,7 +11,7 @@ import (
 // openSettings shows the settings. Everything applies at once.
 func (p *page) openSettings() {
 	m := newModal(p, "Settings", "")
-	m.width, m.height = 560, 528
+	m.width, m.height = 560, 586
 	m.body = newSettingsBody(p)
 	m.open()
 }
@@ -51,6 +51,9 @@ func newSettingsBody(p *page) *settingsBody {
 	b.add("Endpoint", "Programs on this machine may ask at "+s.URL(), b.switchFor(s.On, p.deps.Endpoint.SetOn))
 	b.add("Port", keyNote(s), newPortField(s.Port, p.deps.Endpoint.SetPort))
 	b.rows[len(b.rows)-1].wide = 88
+	if h := p.deps.History; h != nil {
+		b.add("History", h.Note(), b.switchFor(h.On(), func(on bool) { go h.SetOn(on) }))
+	}
 	b.ExtendBaseWidget(b)
 	return b
 }
@@ -91,10 +94,10 @@ func (b *settingsBody) paint() {
 	}
 }
 
-func (b *settingsBody) least() fyne.Size { return fyne.NewSize(dp(320), dp(58)*float32(len(b.rows))) }
+func (b *settingsBody) least() fyne.Size { return fyne.NewSize(dp(320), dp(42)*float32(len(b.rows))) }
 
 func (b *settingsBody) arrange(size fyne.Size) {
-	h := dp(58)
+	h := min(dp(58), size.Height/float32(len(b.rows))) // a low window brings the rows together
 	for i, r := range b.rows {
 		y := float32(i) * h
 		show(b.rules[i], i > 0)
@@ -105,8 +108,8 @@ func (b *settingsBody) arrange(size fyne.Size) {
 		}
 		put(r.control, size.Width-dp(20)-s.Width, y+(h-s.Height)/2, s.Width, s.Height)
 		room := size.Width - dp(56) - s.Width
-		r.name.place(dp(20), y+dp(9), room, dp(20))
-		r.note.place(dp(20), y+dp(29), room, dp(20))
+		r.name.place(dp(20), y+h/2-dp(20), room, dp(20))
+		r.note.place(dp(20), y+h/2, room, dp(20))
 	}
 }
 

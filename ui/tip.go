@@ -21,7 +21,7 @@ type tip struct {
 	lines []*label
 	owner any
 	timer *time.Timer
-	over  func() fyne.Canvas // a hidden object cannot be asked for its canvas
+	page  *page // a hidden object cannot be asked for its canvas
 }
 
 var _ drawn = (*tip)(nil)
@@ -29,8 +29,8 @@ var _ drawn = (*tip)(nil)
 // tipLayer is the tip of the one window. Touched on the UI goroutine only.
 var tipLayer *tip
 
-func newTip(over func() fyne.Canvas) *tip {
-	t := &tip{back: newRect(6), over: over}
+func newTip(p *page) *tip {
+	t := &tip{back: newRect(6), page: p}
 	t.parts = []fyne.CanvasObject{t.back}
 	t.ExtendBaseWidget(t)
 	t.Hide()
@@ -49,7 +49,7 @@ func showTip(owner any, text string, at fyne.Position) {
 	t.cancel()
 	t.owner = owner
 	t.timer = time.AfterFunc(tipDelay, func() {
-		onUI(func() {
+		t.page.later(func() {
 			if t.owner == owner {
 				t.open(text, at)
 			}
@@ -80,7 +80,7 @@ func (t *tip) open(text string, at fyne.Position) {
 		t.parts = append(t.parts, l.Text)
 	}
 	// The content begins below a menu bar in the window, positions above it.
-	content := t.over().Content()
+	content := t.page.canvas().Content()
 	at = at.Subtract(fyne.CurrentApp().Driver().AbsolutePositionForObject(content))
 	room, size := content.Size(), t.least()
 	x := max(dp(8), min(at.X+dp(12), room.Width-size.Width-dp(8)))
@@ -91,7 +91,7 @@ func (t *tip) open(text string, at fyne.Position) {
 	put(t, x, y, size.Width, size.Height)
 	t.Show()
 	t.Refresh()
-	t.over().Refresh(t) // it was hidden, so Fyne does not know where it is drawn
+	t.page.canvas().Refresh(t) // it was hidden, so Fyne does not know where it is drawn
 }
 
 func (t *tip) paint() {

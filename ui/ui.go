@@ -21,6 +21,7 @@ type Deps struct {
 	Endpoint Endpoint
 	Requests Requests        // what the endpoint saw; nil shows the last calls only
 	Shelf    Shelf           // the store of models; nil leaves the shelf out
+	History  History         // what programs asked, kept on disk; nil leaves the setting out
 	Settings Settings        // as they were saved
 	Save     func(Settings)  // keeps changed settings
 	Cases    *document.Store // keeps the open case; nil keeps nothing
@@ -143,6 +144,14 @@ type Call struct {
 
 // URL is the address programs send requests to.
 func (s EndpointState) URL() string { return "http://127.0.0.1:" + itoa(s.Port) + "/v1/systemone" }
+
+// History keeps on disk what programs ask and hear, if the person says so. Methods may be called from any
+// goroutine.
+type History interface {
+	On() bool
+	SetOn(on bool)
+	Note() string // what it keeps and within which limits, for the settings
+}
 
 // Sample is one case that comes with the program.
 type Sample struct {

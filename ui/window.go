@@ -68,11 +68,9 @@ func (w *Window) later(wait time.Duration, f func()) func() {
 			return
 		}
 		time.AfterFunc(wait, func() {
-			onUI(func() {
+			w.page.later(func() {
 				pending.Store(false)
-				if !w.closed.Load() {
-					f()
-				}
+				f()
 			})
 		})
 	}
