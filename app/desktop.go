@@ -90,7 +90,7 @@ func newDesktop() *desktopApp {
 		slog.Error("cases are not kept", "err", err)
 	}
 	d.window = ui.New(d.app, ui.Deps{
-		Engine: appEngine{d.worker}, Models: d.models, Endpoint: d.port, Requests: &d.port.requests, Settings: look, Save: d.saveLook, Shelf: d.shelf, Cases: d.cases,
+		Engine: appEngine{d.worker}, Models: d.models, Endpoint: d.port, Requests: &d.port.requests, History: d.port.history, Settings: look, Save: d.saveLook, Shelf: d.shelf, Cases: d.cases,
 		Samples: sampleCases(), Memory: footprint, Version: thisBuild().Version, Quit: d.app.Quit, FirstRun: firstRun,
 	})
 	d.setTray()

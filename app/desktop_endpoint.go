@@ -28,6 +28,7 @@ type appEndpoint struct {
 	*bell
 
 	requests ui.RequestLog // for the list of requests in the window
+	history  *appHistory
 
 	changing sync.Mutex // held while the service starts or stops
 
@@ -38,7 +39,7 @@ type appEndpoint struct {
 }
 
 func newAppEndpoint(lib *library, w *worker.Worker) *appEndpoint {
-	e := &appEndpoint{lib: lib, worker: w, bell: newBell()}
+	e := &appEndpoint{lib: lib, worker: w, bell: newBell(), history: newAppHistory(lib.set.History)}
 	e.state.On = !lib.set.Endpoint.Off
 	e.state.Port = portOf(lib.set.Endpoint.Addr)
 	return e
@@ -115,6 +116,7 @@ func (e *appEndpoint) stop() {
 	e.changing.Lock()
 	defer e.changing.Unlock()
 	e.stopService()
+	e.history.close()
 }
 
 // State implements ui.Endpoint.
@@ -179,9 +181,10 @@ func (e *appEndpoint) Finished(ev endpoint.Event) {
 		e.state.Last = slices.Delete(e.state.Last, 0, n-keptCalls)
 	}
 	e.mu.Unlock()
+	e.history.keep(ev)
 	e.requests.Finished(seen(ev))
 	e.ring()
 }
 
 // KeepBodies implements endpoint.Observer.
-func (e *appEndpoint) KeepBodies() bool { return e.requests.KeepsBodies() }
+func (e *appEndpoint) KeepBodies() bool { return e.requests.KeepsBodies() || e.history.On() }

@@ -44,8 +44,9 @@ type endpointSettings struct {
 
 // historySettings bound what is kept. Zero means the default, less means no bound.
 type historySettings struct {
-	Megabytes int `json:"megabytes,omitempty"`
-	Days      int `json:"days,omitempty"`
+	On        bool `json:"on,omitempty"` // the app keeps what programs ask
+	Megabytes int  `json:"megabytes,omitempty"`
+	Days      int  `json:"days,omitempty"`
 }
 
 func (h historySettings) limits() history.Limits {
