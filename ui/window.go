@@ -33,6 +33,7 @@ func New(a fyne.App, d Deps) *Window {
 	s := d.Settings.checked()
 	w := &Window{app: a, theme: &Theme{Appearance: s.Appearance, TextScale: s.TextScale}}
 	a.Settings().SetTheme(w.theme)
+	animationsOff = !s.Animations
 	w.win = a.NewWindow("Clefbar")
 	w.win.SetIcon(assets.AppIcon())
 	w.win.SetPadded(false)
