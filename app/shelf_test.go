@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -93,7 +94,8 @@ func (h *smallHub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (h *smallHub) list(w http.ResponseWriter) {
 	var all []map[string]any
-	for name, b := range h.files {
+	for _, name := range slices.Sorted(maps.Keys(h.files)) { // as the Hub lists them
+		b := h.files[name]
 		git := sha1.New()
 		fmt.Fprintf(git, "blob %d\x00", len(b))
 		git.Write(b)
@@ -365,13 +367,20 @@ func TestShelfInsists(t *testing.T) {
 	if !s.lib.insisted(dir) {
 		t.Error("the person's word is lost")
 	}
-	for range 500 { // the choice is kept a moment after the model is open
-		if set, err := loadSettings(); err == nil && set.Model == dir {
-			return
+	chosen := func(want string) { // the choice is kept a moment after the model is open
+		t.Helper()
+		for range 500 {
+			if set, err := loadSettings(); err == nil && set.Model == want {
+				return
+			}
+			time.Sleep(10 * time.Millisecond)
 		}
-		time.Sleep(10 * time.Millisecond)
+		t.Errorf("the choice of %q is not kept", want)
 	}
-	t.Error("the choice is not kept")
+	chosen(dir)
+	s.Remove(dir)
+	s.untilGone(dir)
+	chosen("")
 }
 
 func TestPace(t *testing.T) {

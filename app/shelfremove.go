@@ -21,6 +21,9 @@ func (s *appShelf) Remove(id string) {
 		s.mu.Lock()
 		delete(s.verdicts, id)
 		s.mu.Unlock()
+		if err == nil && s.worker.Chosen() == id {
+			s.models.Open(etudeKey) // what is chosen has to be there
+		}
 		s.lib.look(s.ends)
 		s.changed(id, err)
 	})

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -71,6 +72,12 @@ func TestAsFastAsCurl(t *testing.T) {
 	syscall.Getrusage(syscall.RUSAGE_SELF, &use)
 	var mem runtime.MemStats
 	runtime.ReadMemStats(&mem)
+	if best := slices.Max(ours) / slices.Max(theirs); best < 0.8 {
+		t.Errorf("the best run reaches %.2f of curl's, want 0.8", best)
+	}
+	if mem.HeapSys > 100<<20 {
+		t.Errorf("the heap took %d MB, want less than 100", mem.HeapSys>>20)
+	}
 	t.Logf("MB/s: curl %.0f, ours %.0f; peak memory with the server %d MB, Go heap from the system %d MB", theirs, ours, use.Maxrss>>10, mem.HeapSys>>20)
 }
 
