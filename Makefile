@@ -43,6 +43,7 @@ darwin:
 ## etude: train the practice model again (hours)
 etude:
 	sh models/etude/train/run.sh
+	$(GO) test ./engine/probe -run TestEtudeReferences -update
 
 ## pack-demo: a synthetic checkpoint to try the shelf (SIZE=2GB LAYOUT=4-bit OUT=demo, ARGS="-cache -without head")
 SIZE ?= 200MB
