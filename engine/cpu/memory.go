@@ -12,6 +12,10 @@ import (
 // not pay for page faults again.
 const keepSpare = 64 << 20
 
+// missSpare is the spare memory that may stay when a new block has to be allocated although
+// there are spare ones: what did not fit this time is likely to be of an earlier phase.
+const missSpare = 2 << 20
+
 // block is a piece of memory outside of Go's heap where the system allows it: kernels may
 // hold its address, and freeing it gives it back at once. It starts at a 64-byte address.
 type block []float32
@@ -50,6 +54,7 @@ func (m *memory) get(n int) (block, error) {
 		m.used += b.size()
 		return b, nil
 	}
+	m.trim(missSpare)
 	b, err := systemAlloc(n)
 	if err != nil {
 		return nil, &engine.Error{
