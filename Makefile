@@ -1,6 +1,5 @@
 # Daily work. ./run and ./test need no make; this is for people who change the code.
 GO      ?= go
-VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
 GOFUMPT     := $(GO) run mvdan.cc/gofumpt@v0.12.0
 STATICCHECK := $(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2
@@ -25,7 +24,7 @@ golden:
 
 ## race: the race detector over everything that needs no GL
 race:
-	$(GO) test -race -short ./models/... ./engine/... ./app/endpoint/... ./app/history/...
+	$(GO) test -race -short ./models/... ./engine/... ./metal/... ./app/endpoint/... ./app/worker/... ./app/measure/... ./app/history/... ./app/instance/...
 	$(GO) test -race -short ./ui/...
 
 lint:
@@ -55,7 +54,7 @@ pack-demo:
 ## pictures: make the pictures in docs/ again, from the real window
 pictures: build
 	CLEFBAR_PICTURES=$(CURDIR)/docs sh scripts/desktop.sh
-	$(GO) test -count=1 -run Pictures ./ui -pictures $(CURDIR)/docs
+	$(GO) test -count=1 -tags docs -run TestDocs ./ui -docs $(CURDIR)/docs
 
 ## desktop: type, click and look at the real program in a virtual display
 desktop: build
