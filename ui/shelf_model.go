@@ -135,7 +135,19 @@ func (s Shelved) ticketText(m Machine) string {
 	case s.Measured:
 		return seconds(s.Ticket)
 	}
-	return "~" + seconds(s.Ticket)
+	return "~" + roughly(s.Ticket)
+}
+
+// roughly writes an estimate with no more figures than it has: 0.67 s, 2.4 s, 139 s.
+func roughly(d time.Duration) string {
+	switch s := d.Seconds(); {
+	case s < 1:
+		return seconds(d)
+	case s < 10:
+		return fmt.Sprintf("%.1f s", s)
+	default:
+		return fmt.Sprintf("%.0f s", s)
+	}
 }
 
 // progressText writes how much of a download has arrived.

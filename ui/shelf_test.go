@@ -88,7 +88,7 @@ func TestShelfSaysWhatThereIs(t *testing.T) {
 	want := []string{
 		"Clef-flash|4-bit|In use|5.0 GB|6.2 GB|fits|0.70 s|Unload",
 		"Clef-flash|8-bit|||6.5 of 10.4 GB|84 MB/s    47 s left|–|Pause",
-		"Clef|4-bit|Incomplete|8.0 GB|17.0 GB|fits|~2.40 s|Get the rest",
+		"Clef|4-bit|Incomplete|8.0 GB|17.0 GB|fits|~2.4 s|Get the rest",
 		"Qwen3.5-9B|4-bit|No head|5.2 GB|Cannot decide||–|" + revealText(),
 		"Etude||Practice model|3 MB|38 MB|fits|0.01 s|Open",
 		"Clef-flash|bf16||18.8 GB|19.4 GB|tight|~0.67 s|Get",
