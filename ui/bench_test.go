@@ -15,7 +15,7 @@ func BenchmarkKey(b *testing.B) {
 	for _, n := range []int{3, 64} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			d, _, _, _ := testDeps()
-			onUI = func(func()) {} // nothing runs beside the keys
+			setQueue(func(func()) {}) // nothing runs beside the keys
 			w := New(test.NewTempApp(b), d)
 			defer w.win.Close()
 			w.win.Resize(fyne.NewSize(1180, 732))

@@ -17,17 +17,20 @@ func testWindow(t *testing.T, d Deps, w, h float32) *Window {
 	t.Helper()
 	queue := make(chan func(), 1000)
 	handed = queue
-	onUI = func(f func()) { queue <- f }
+	setQueue(func(f func()) { queue <- f })
 	a := test.NewTempApp(t)
 	win := New(a, d)
 	win.win.Resize(fyne.NewSize(w, h))
 	t.Cleanup(func() {
 		win.Close()
 		win.win.Close()
-		onUI = func(func()) {} // timers that are left have no window any more
+		setQueue(func(func()) {}) // timers that are left have no window any more
 	})
 	return win
 }
+
+// setQueue makes f what runs things on the UI goroutine.
+func setQueue(f func(func())) { uiQueue.Store(&f) }
 
 // until runs what is handed over until done is true.
 func until(t *testing.T, what string, done func() bool) {
