@@ -46,6 +46,13 @@ func (h *fakeHub) client() *Client {
 	return c
 }
 
+// failWith makes f answer from now on; nil answers as a hub does. Programs of their own may be asking meanwhile.
+func (h *fakeHub) failWith(f func(w http.ResponseWriter, r *http.Request, name string, body []byte) (handled bool)) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.fault = f
+}
+
 // call counts the requests for name from 1.
 func (h *fakeHub) call(name string) int {
 	h.mu.Lock()
@@ -65,7 +72,10 @@ func (h *fakeHub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	if h.fault != nil && h.fault(w, r, name, body) {
+	h.mu.Lock()
+	fault := h.fault
+	h.mu.Unlock()
+	if fault != nil && fault(w, r, name, body) {
 		return
 	}
 	h.serve(w, r, body)

@@ -227,7 +227,7 @@ func TestFaults(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			h := newFakeHub(t, repoFiles())
-			h.fault = tt.fault(h)
+			h.failWith(tt.fault(h))
 			cache := Cache{t.TempDir()}
 			dir, err := fetch(t, h, h.client(), cache)
 			if tt.want == "" {
@@ -290,7 +290,7 @@ func TestPauseKeepsWhatArrived(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	h.fault = func(w http.ResponseWriter, req *http.Request, name string, body []byte) bool {
+	h.failWith(func(w http.ResponseWriter, req *http.Request, name string, body []byte) bool {
 		if name != "model.safetensors" {
 			return false
 		}
@@ -304,14 +304,14 @@ func TestPauseKeepsWhatArrived(t *testing.T) {
 		cancel()
 		<-req.Context().Done()
 		return true
-	}
+	})
 	if _, err := c.Fetch(ctx, cache, r, nil); !errors.Is(err, context.Canceled) {
 		t.Fatalf("got %v, want %v", err, context.Canceled)
 	}
 	if got := cache.Arrived(r, fileNamed(r, "model.safetensors")); got != 5*blockSize {
 		t.Errorf("got %d bytes kept, want %d", got, 5*blockSize)
 	}
-	h.fault = nil
+	h.failWith(nil)
 	before := h.served.Load()
 	var last Progress
 	if _, err := c.Fetch(context.Background(), cache, r, func(p Progress) { last = p }); err != nil {

@@ -26,12 +26,12 @@ func TestDiskFills(t *testing.T) {
 		t.Fatal(err)
 	}
 	big := fileNamed(r, "model.safetensors")
-	h.fault = func(w http.ResponseWriter, req *http.Request, name string, body []byte) bool {
+	h.failWith(func(w http.ResponseWriter, req *http.Request, name string, body []byte) bool {
 		if name == big.Path {
 			os.WriteFile(filler, make([]byte, 11<<20), 0o600)
 		}
 		return false
-	}
+	})
 	_, err = c.Fetch(context.Background(), cache, r, nil)
 	space, ok := errors.AsType[*SpaceError](err)
 	if !ok || space.Need <= 0 || space.Dir != cache.Dir {
@@ -44,7 +44,7 @@ func TestDiskFills(t *testing.T) {
 	if kept == 0 {
 		t.Error("nothing was kept")
 	}
-	h.fault = nil
+	h.failWith(nil)
 	os.Remove(filler)
 	before := h.served.Load()
 	where, err := c.Fetch(context.Background(), cache, r, nil)

@@ -52,13 +52,13 @@ func TestKilledAgainAndAgain(t *testing.T) {
 		kills = 8
 	}
 	h := newFakeHub(t, map[string][]byte{"config.json": []byte("{}"), "model.safetensors": bytesOf(3, 48*blockSize+999)})
-	h.fault = func(w http.ResponseWriter, r *http.Request, name string, body []byte) bool {
+	h.failWith(func(w http.ResponseWriter, r *http.Request, name string, body []byte) bool {
 		if name == "config.json" {
 			return false
 		}
 		h.serve(&slow{ResponseWriter: w}, r, body)
 		return true
-	}
+	})
 	dir := t.TempDir()
 	run := func(life time.Duration) error {
 		cmd := exec.Command(os.Args[0])

@@ -41,13 +41,13 @@ func TestTokenStaysWithTheHub(t *testing.T) {
 		h.serve(w, r, h.files[strings.TrimPrefix(r.URL.Path, "/")])
 	}))
 	defer storage.Close()
-	h.fault = func(w http.ResponseWriter, r *http.Request, name string, _ []byte) bool {
+	h.failWith(func(w http.ResponseWriter, r *http.Request, name string, _ []byte) bool {
 		if r.Header.Get("Authorization") == "Bearer hf_secret" {
 			asked.Add(1)
 		}
 		http.Redirect(w, r, storage.URL+"/"+name, http.StatusFound)
 		return true
-	}
+	})
 	c := h.client()
 	c.Token = "hf_secret"
 	dir, err := fetch(t, h, c, Cache{t.TempDir()})
@@ -165,12 +165,12 @@ func TestFolderTroubles(t *testing.T) {
 	t.Run("gone in the middle", func(t *testing.T) {
 		h := newFakeHub(t, repoFiles())
 		cache := Cache{filepath.Join(t.TempDir(), "hub")}
-		h.fault = func(w http.ResponseWriter, r *http.Request, name string, body []byte) bool {
+		h.failWith(func(w http.ResponseWriter, r *http.Request, name string, body []byte) bool {
 			if name == "model.safetensors" {
 				os.RemoveAll(cache.Dir)
 			}
 			return false
-		}
+		})
 		_, err := fetch(t, h, h.client(), cache)
 		if folder, ok := errors.AsType[*FolderError](err); !ok || !strings.Contains(err.Error(), "is its disk still connected") || !strings.HasPrefix(folder.Path, cache.Dir) {
 			t.Errorf("got %v", err)
@@ -182,13 +182,13 @@ func TestFolderTroubles(t *testing.T) {
 func TestBegun(t *testing.T) {
 	h := newFakeHub(t, repoFiles())
 	cache, c := Cache{t.TempDir()}, h.client()
-	h.fault = func(w http.ResponseWriter, _ *http.Request, name string, _ []byte) bool {
+	h.failWith(func(w http.ResponseWriter, _ *http.Request, name string, _ []byte) bool {
 		if name == "model.safetensors" {
 			w.WriteHeader(http.StatusForbidden)
 			return true
 		}
 		return false
-	}
+	})
 	if _, err := fetch(t, h, c, cache); err == nil {
 		t.Fatal("a forbidden file was fetched")
 	}
@@ -211,7 +211,7 @@ func TestBegun(t *testing.T) {
 		}
 		os.WriteFile(record, whole, 0o600)
 	}
-	h.fault = nil
+	h.failWith(nil)
 	rest := *begun[0]
 	rest.Revision = commit // as who goes on by the commit asks for it
 	if _, err := c.Fetch(context.Background(), cache, &rest, nil); err != nil {
