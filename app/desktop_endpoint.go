@@ -18,6 +18,9 @@ import (
 	"clefbar/ui"
 )
 
+// glyphTime is how long the menu-bar glyph shows a request at least: most are over before an eye could see them.
+const glyphTime = 400 * time.Millisecond
+
 // keptCalls is how many of the last requests the window can show.
 const keptCalls = 200
 
@@ -35,7 +38,9 @@ type appEndpoint struct {
 	mu      sync.Mutex
 	service *endpoint.Service
 	state   ui.EndpointState
-	day     int // day of the year that state.Today counts
+	day     int       // day of the year that state.Today counts
+	running int       // requests that are being answered
+	last    time.Time // when one was answered
 }
 
 func newAppEndpoint(lib *library, w *worker.Worker) *appEndpoint {
@@ -125,6 +130,7 @@ func (e *appEndpoint) State() ui.EndpointState {
 	defer e.mu.Unlock()
 	s := e.state
 	s.Last = slices.Clone(s.Last)
+	s.Busy = e.running > 0 || time.Since(e.last) < glyphTime
 	if s.Today > 0 && e.day != time.Now().YearDay() {
 		s.Today = 0
 	}
@@ -158,7 +164,13 @@ func (e *appEndpoint) set(state func(*ui.EndpointState), kept func(*settings)) {
 }
 
 // Started implements endpoint.Observer.
-func (e *appEndpoint) Started(ev endpoint.Event) { e.requests.Started(seen(ev)) }
+func (e *appEndpoint) Started(ev endpoint.Event) {
+	e.mu.Lock()
+	e.running++
+	e.mu.Unlock()
+	e.requests.Started(seen(ev))
+	e.ring()
+}
 
 // seen is an event as the list of requests shows it.
 func seen(ev endpoint.Event) ui.Seen {
@@ -175,6 +187,9 @@ func (e *appEndpoint) Finished(ev endpoint.Event) {
 	if day := time.Now().YearDay(); day != e.day {
 		e.day, e.state.Today = day, 0
 	}
+	e.running--
+	e.last = time.Now()
+	time.AfterFunc(glyphTime+bellPause, e.ring)
 	e.state.Today++
 	e.state.Last = append(e.state.Last, ui.Call{Time: ev.At, Path: ev.Path, Status: ev.Status, Took: ev.Took})
 	if n := len(e.state.Last); n > keptCalls {

@@ -14,7 +14,7 @@ func (w *Window) glyphNow() assets.Glyph {
 	p := w.page
 	model, endpoint := p.deps.Models.State(), p.deps.Endpoint.State()
 	switch {
-	case p.run.running() || model.Phase == PhaseOpening:
+	case p.run.running() || model.Phase == PhaseOpening || endpoint.Busy:
 		return assets.GlyphThinking
 	case model.Phase == PhaseFailed || p.failure != nil || endpoint.On && endpoint.Err != nil:
 		return assets.GlyphError

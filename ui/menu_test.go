@@ -123,3 +123,14 @@ func TestGlyphTellsTheState(t *testing.T) {
 		t.Errorf("got %v, want %s", got, want)
 	}
 }
+
+func TestGlyphShowsTraffic(t *testing.T) {
+	d, _, _, b := testDeps()
+	w := testWindow(t, d, 1178, 730)
+	settle(w.page)
+	idle := w.glyphNow()
+	b.state.Busy = true
+	if got := w.glyphNow(); got != assets.GlyphThinking || idle == got {
+		t.Errorf("while a program is answered: got %s after %s, want %s", got, idle, assets.GlyphThinking)
+	}
+}

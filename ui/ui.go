@@ -130,6 +130,7 @@ type EndpointState struct {
 	Port  int
 	Key   bool  // callers must send a key
 	Err   error // why it is not answering although it is on
+	Busy  bool  // a program's request runs, or has just been answered
 	Today int   // requests answered today
 	Last  []Call
 }

@@ -55,10 +55,9 @@ func clientName(r *http.Request) string {
 // end finishes the exchange: a panic becomes a 500 without detail, and the observer
 // hears of the outcome.
 func (x *exchange) end() {
-	if v := recover(); v != nil {
-		if v == http.ErrAbortHandler {
-			panic(v)
-		}
+	v := recover()
+	aborted := v == http.ErrAbortHandler // the client has gone; the server wants the panic back
+	if v != nil && !aborted {
 		x.fail(panicked(v))
 	}
 	x.event.Took = since(x.event.At)
@@ -67,6 +66,9 @@ func (x *exchange) end() {
 	}
 	x.s.log.Info("request", "id", x.event.ID, "method", x.event.Method, "path", x.event.Path,
 		"status", x.event.Status, "bytes", x.event.Bytes, "took", x.event.Took)
+	if aborted {
+		panic(v)
+	}
 }
 
 // panicked describes a panic without its value, which may quote a request: the stack
