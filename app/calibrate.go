@@ -74,16 +74,9 @@ func (c *common) calibrate(ctx context.Context, name string, save bool) error {
 
 // saveTemperature keeps a fit in the settings, under the key of the model.
 func (c *common) saveTemperature(fit measure.Calibration, records int) error {
-	l, err := c.library()
+	_, key, err := c.here("--save: a server calibrates its own answers; nothing can be attached to %s")
 	if err != nil {
 		return err
-	}
-	key, err := c.key(l, "")
-	if err != nil {
-		return err
-	}
-	if isURL(key) {
-		return usage("--save: a server calibrates its own answers; nothing can be attached to %s", key)
 	}
 	return changeSettings(func(s *settings) {
 		if s.Temperatures == nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 
@@ -44,9 +45,12 @@ func newDoctor(c *common) *cobra.Command {
 	cmd.Flags().BoolVar(&f.metal, "metal", false, "test the GPU first, then compute on it")
 	cmd.Flags().StringVar(&f.record, "record", "", "write the answers to this file")
 	cmd.Flags().StringVar(&f.against, "against", "", "compare with a file that --record wrote")
-	cmd.Flags().Float64Var(&f.tolerance, "tolerance", 0.04, "largest difference from --against that is still right")
+	cmd.Flags().Float64Var(&f.tolerance, "tolerance", recordTolerance, "largest difference from --against that is still right")
 	return cmd
 }
+
+// recordTolerance is how far answers may be from recorded ones: other kernels and other precisions move them a little.
+const recordTolerance = 0.04
 
 // check is one thing that was looked at, or could not be because an earlier one failed.
 type check struct {
@@ -69,7 +73,8 @@ type diagnosis struct {
 
 	answers probe.Answers // nil when it did not come so far
 	model   probe.Model
-	code    int // exit code, when not OK
+	damaged bool // a file is not what the Hub announced
+	code    int  // exit code, when not OK
 }
 
 func newDiagnosis(key string) *diagnosis {
@@ -104,16 +109,9 @@ func (c *common) doctor(ctx context.Context, f doctorFlags) error {
 	if f.tolerance < 0 || f.tolerance > 1 {
 		return usage("--tolerance is a difference of probabilities, from 0 to 1")
 	}
-	l, err := c.library()
+	l, key, err := c.here("doctor looks at models of this machine, not at %s")
 	if err != nil {
 		return err
-	}
-	key, err := c.key(l, "")
-	if err != nil {
-		return err
-	}
-	if isURL(key) {
-		return usage("doctor looks at models of this machine, not at %s", key)
 	}
 	extra, err := f.reference()
 	if err != nil {
@@ -124,14 +122,14 @@ func (c *common) doctor(ctx context.Context, f doctorFlags) error {
 		return err
 	}
 	if f.record != "" && d.answers != nil {
-		if err := writeRecording(f.record, d); err != nil {
+		if err := writeRecording(f.record, d.model, d.answers); err != nil {
 			return err
 		}
 	}
 	if c.json {
 		err = printJSON(d)
 	} else {
-		printDiagnosis(d)
+		d.write(&stdout, bold("FAIL"))
 	}
 	if err == nil && !d.OK {
 		return exitError(d.code)
@@ -156,13 +154,13 @@ func (f doctorFlags) reference() ([]probe.Reference, error) {
 	return []probe.Reference{r.Reference(f.against, f.tolerance)}, nil
 }
 
-func writeRecording(name string, d *diagnosis) error {
+func writeRecording(name string, m probe.Model, a probe.Answers) error {
 	file, err := os.Create(name)
 	if err != nil {
 		return fmt.Errorf("write the answers: %w", err)
 	}
 	defer file.Close()
-	if err := probe.Write(file, d.model, d.answers); err != nil {
+	if err := probe.Write(file, m, a); err != nil {
 		return fmt.Errorf("write the answers to %s: %w", name, err)
 	}
 	return file.Close()
@@ -189,26 +187,32 @@ func (c *common) examine(ctx context.Context, l *library, d *diagnosis, key stri
 	return ctx.Err()
 }
 
-func printDiagnosis(d *diagnosis) {
+// write writes the report that people read and pass on. fail marks what does not hold.
+func (d *diagnosis) write(w io.Writer, fail string) {
 	for _, c := range d.Checks {
 		mark := "ok  "
 		switch {
 		case c.Skipped:
 			mark = "–   "
 		case !c.OK:
-			mark = bold("FAIL")
+			mark = fail
 		}
-		fmt.Fprintf(&stdout, "%s  %-10s %s\n", mark, c.Name, clean(c.Detail))
+		fmt.Fprintf(w, "%s  %-10s %s\n", mark, c.Name, clean(c.Detail))
 	}
 	for _, p := range d.Probes {
-		mark, detail := "ok  ", "no reference yet: --record keeps this answer as one"
-		if p.Source != "" {
-			detail = fmt.Sprintf("largest difference %.6f (%s), at most %g; %s", p.Largest, p.Where, p.Tolerance, p.Source)
-		}
+		mark := "ok  "
 		if !p.OK {
-			mark = bold("FAIL")
+			mark = fail
 		}
-		fmt.Fprintf(&stdout, "%s    %-8s %s\n", mark, p.Probe, clean(detail))
+		fmt.Fprintf(w, "%s    %-8s %s\n", mark, p.Probe, clean(probeDetail(p, "--record keeps this answer as one")))
 	}
-	fmt.Fprintf(&stdout, "\n%s\n%s: %s\n", clean(d.Machine.String()), clean(d.Model), d.sentence())
+	fmt.Fprintf(w, "\n%s\n%s: %s\n", clean(d.Machine.String()), clean(d.Model), d.sentence())
+}
+
+// probeDetail says what comparing one probe found; keep tells how its answer becomes a reference when there is none.
+func probeDetail(p probe.Result, keep string) string {
+	if p.Source == "" {
+		return "no reference yet: " + keep
+	}
+	return fmt.Sprintf("largest difference %.6f (%s), at most %g; %s", p.Largest, p.Where, p.Tolerance, p.Source)
 }

@@ -45,7 +45,7 @@ func (l *library) checkFiles(ctx context.Context, d *diagnosis, key string, tell
 		return false
 	}
 	if !d.note("hashes", err, "%s", detail) {
-		d.code = exitModel
+		d.code, d.damaged = exitModel, true
 		return false
 	}
 	return good

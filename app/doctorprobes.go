@@ -27,7 +27,7 @@ func (d *diagnosis) ask(ctx context.Context, m engine.Decider, more []probe.Refe
 	worst, ok := probe.Largest(results)
 	switch {
 	case !ok:
-		d.Checks = append(d.Checks, check{Name: "reference", Skipped: true, Detail: "no reference yet for this model: --record keeps these answers as one"})
+		d.Checks = append(d.Checks, check{Name: "reference", Skipped: true, Detail: "no reference yet for this model: these answers can be kept as one"})
 	case !worst.OK:
 		err = fmt.Errorf("%s: %s differs by %.6f, at most %g is right (%s)", worst.Probe, worst.Where, worst.Largest, worst.Tolerance, worst.Source)
 		fallthrough

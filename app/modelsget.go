@@ -70,16 +70,13 @@ func (c *common) getModel(ctx context.Context, what string, verify bool) error {
 // dropDamaged deletes the files that are complete and not what the Hub announced.
 func (c *common) dropDamaged(ctx context.Context, cache hub.Cache, repo *hub.Repo, total int64) error {
 	tell := c.percent("checking")
-	bad, err := cache.Damaged(ctx, repo, func(read int64) { tell(read, total) })
+	bad, err := cache.DropDamaged(ctx, repo, func(read int64) { tell(read, total) })
 	tell(total, total)
 	if err != nil {
 		return err
 	}
 	for _, f := range bad {
 		c.progress("clefbar: %s is damaged and will be fetched again", f.Path)
-		if err := cache.Drop(repo, f); err != nil {
-			return err
-		}
 	}
 	return nil
 }

@@ -41,6 +41,20 @@ func (c *common) key(l *library, fromRequest string) (string, error) {
 	return key, err
 }
 
+// here returns the library and the model that a command looks at. A server's model is refused, in the words of refusal,
+// whose %s is the server's address.
+func (c *common) here(refusal string) (*library, string, error) {
+	l, err := c.library()
+	if err != nil {
+		return nil, "", err
+	}
+	key, err := c.key(l, "")
+	if err == nil && isURL(key) {
+		err = usage(refusal, key)
+	}
+	return l, key, err
+}
+
 // open opens the model that a command runs, with progress on a terminal.
 func (c *common) open(ctx context.Context, fromRequest string) (worker.Model, error) {
 	l, err := c.library()

@@ -37,8 +37,8 @@ type appShelf struct {
 	mu       sync.Mutex
 	fetches  []*fetch // in the order in which they were asked for
 	fetching bool
-	verdicts map[string]*ui.Verdict
-	troubles map[string]string // by ID: what went wrong with removing it
+	checks   map[string]*examined // by ID; what a check does or found
+	troubles map[string]string    // by ID: what went wrong with removing it
 }
 
 var _ ui.Shelf = (*appShelf)(nil)
@@ -46,7 +46,7 @@ var _ ui.Shelf = (*appShelf)(nil)
 func newAppShelf(lib *library, w *worker.Worker, m *appModels, p *pace) *appShelf {
 	s := &appShelf{
 		lib: lib, worker: w, models: m, cache: hub.DefaultCache(), client: hub.New, pace: p, name: thisMachine().short(),
-		bell: newBell(), verdicts: map[string]*ui.Verdict{}, troubles: map[string]string{},
+		bell: newBell(), checks: map[string]*examined{}, troubles: map[string]string{},
 	}
 	s.ends, s.end = context.WithCancel(context.Background())
 	s.bell.Watch(s.tell)
@@ -131,15 +131,21 @@ func (s *appShelf) Shelved() []ui.Shelved {
 		seen[strings.ToLower(f.repo)] = true
 	}
 	for _, e := range entries {
+		if slices.ContainsFunc(s.fetches, func(f *fetch) bool { return f.id == e.key }) {
+			continue // its download has a row already
+		}
 		if e.item != nil && e.item.Repo != "" {
 			if seen[strings.ToLower(e.item.Repo)] && e.item.State == shelf.Incomplete {
-				continue // its download has a row already
+				continue
 			}
 			defer func(repo string) { seen[repo] = true }(strings.ToLower(e.item.Repo))
 		}
 		// Small models stay in memory when another one is chosen; they are not in use then.
 		r := s.row(e, slices.Contains(open, e.key) && (e.key == chosen || !worker.Light(e.info)))
-		r.Verdict = copied(s.verdicts[e.key])
+		if x := s.checks[e.key]; x != nil {
+			v := x.verdict
+			r.Verdict = &v
+		}
 		if why := s.troubles[e.key]; why != "" {
 			r.Why = why
 		}
@@ -157,14 +163,6 @@ func (s *appShelf) Shelved() []ui.Shelved {
 	}
 	slices.SortStableFunc(here, func(a, b ui.Shelved) int { return stageRank(a) - stageRank(b) })
 	return append(here, rest...)
-}
-
-func copied(v *ui.Verdict) *ui.Verdict {
-	if v == nil {
-		return nil
-	}
-	c := *v
-	return &c
 }
 
 // stageRank puts what is in use first, then what is on its way, then what can be used, then the rest.

@@ -24,6 +24,7 @@ type fetch struct {
 	guess              int64 // total before the Hub has told
 	running            bool
 	gone               bool // given up: what arrived is deleted
+	repair             bool // files that are there are read, and fetched again if damaged
 	stop               context.CancelFunc
 }
 
@@ -49,10 +50,14 @@ func (f *fetch) row() ui.Shelved {
 
 // Get implements ui.Shelf.
 func (s *appShelf) Get(id string) {
-	f, ok := s.wanted(id)
-	if !ok {
-		return
+	if f, ok := s.wanted(id); ok {
+		s.start(f)
 	}
+}
+
+// start asks for a download, or goes on with the one of the same row.
+func (s *appShelf) start(f *fetch) {
+	id := f.id
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if i := slices.IndexFunc(s.fetches, func(f *fetch) bool { return f.id == id }); i >= 0 {
@@ -117,6 +122,11 @@ func (s *appShelf) fetchOne(ctx context.Context, f *fetch) error {
 	s.mu.Lock()
 	f.commit = repo.Commit
 	s.mu.Unlock()
+	if f.repair {
+		if err := s.dropDamaged(ctx, f, repo); err != nil {
+			return err
+		}
+	}
 	_, err = client.Fetch(ctx, s.cache, repo, func(p hub.Progress) {
 		s.mu.Lock()
 		f.progress = p
@@ -124,6 +134,34 @@ func (s *appShelf) fetchOne(ctx context.Context, f *fetch) error {
 		s.ring()
 	})
 	return err
+}
+
+// dropDamaged deletes the files of a download that are there and not what the Hub announced.
+func (s *appShelf) dropDamaged(ctx context.Context, f *fetch, repo *hub.Repo) error {
+	_, total, _ := s.cache.Wants(repo)
+	_, err := s.cache.DropDamaged(ctx, repo, func(read int64) {
+		s.mu.Lock()
+		f.progress.Done, f.progress.Total = read, total
+		s.mu.Unlock()
+		s.ring()
+	})
+	return err
+}
+
+// Repair implements ui.Shelf: what is damaged is found by reading all files once more, and fetched again.
+func (s *appShelf) Repair(id string) {
+	f, ok := s.wanted(id)
+	if !ok {
+		return
+	}
+	f.repair = true
+	if slices.Contains(s.worker.Status().Open, id) {
+		s.worker.Unload() // its files are about to go
+	}
+	s.mu.Lock()
+	delete(s.checks, id)
+	s.mu.Unlock()
+	s.start(f)
 }
 
 // ended settles a download: it is there, it rests, it failed, or it was given up.

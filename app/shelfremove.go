@@ -19,7 +19,7 @@ func (s *appShelf) Remove(id string) {
 	s.work.Go(func() {
 		err := s.remove(e)
 		s.mu.Lock()
-		delete(s.verdicts, id)
+		delete(s.checks, id)
 		s.mu.Unlock()
 		if err == nil && s.worker.Chosen() == id {
 			s.models.Open(etudeKey) // what is chosen has to be there

@@ -28,7 +28,7 @@ func (p *page) ask(title, note, value string, take func(string)) {
 // confirm shows a small sheet with a question; the page does nothing without a yes.
 func (p *page) confirm(title, note, yes string, do func()) {
 	m := newModal(p, title, "")
-	m.width, m.height = 460, 150
+	m.width, m.height = noteWidth, max(150, noteHeight(note))
 	m.done.set(rankPrimary, yes, "")
 	m.done.onTap = func() {
 		m.close()
@@ -37,6 +37,21 @@ func (p *page) confirm(title, note, yes string, do func()) {
 	m.head = []fyne.CanvasObject{newButton(rankOutline, "", "Cancel", m.close)}
 	m.body = newAskBody(note, nil)
 	m.open()
+}
+
+// tell shows a small sheet with something that the person should know.
+func (p *page) tell(title, note string) {
+	m := newModal(p, title, "")
+	m.width, m.height = noteWidth, noteHeight(note)
+	m.body = newAskBody(note, nil)
+	m.open()
+}
+
+const noteWidth = 460
+
+// noteHeight is how high a small sheet is that shows nothing but a note, in dp.
+func noteHeight(note string) float32 {
+	return modalHead + 36 + newParagraph(note, colorInk2, 13).heightAt(dp(noteWidth-40))/dp(1)
 }
 
 // askCut asks before the end of a state may be cut.

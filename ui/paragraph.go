@@ -2,6 +2,7 @@ package ui
 
 import (
 	"slices"
+	"sort"
 	"strings"
 
 	"fyne.io/fyne/v2"
@@ -65,7 +66,8 @@ func (p *paragraph) arrange(size fyne.Size) {
 	}
 }
 
-// wrapWords breaks a text into lines no wider than width, at spaces where it can.
+// wrapWords breaks a text into lines no wider than width, at spaces where it can. A word that is wider than a line, such
+// as a path, is broken where the line ends.
 func wrapWords(text string, width, size float32) []string {
 	var lines []string
 	for para := range strings.SplitSeq(text, "\n") {
@@ -79,9 +81,19 @@ func wrapWords(text string, width, size float32) []string {
 				lines = append(lines, line)
 				longer = word
 			}
-			line = longer
+			for line = longer; width > 0 && textWidth(line, size, regular) > width; {
+				n := roomFor(line, width, size)
+				lines, line = append(lines, line[:n]), line[n:]
+			}
 		}
 		lines = append(lines, line)
 	}
 	return lines
+}
+
+// roomFor is how many bytes of a word fit into a line, whole characters and at least one.
+func roomFor(word string, width, size float32) int {
+	runes := []rune(word)
+	n := sort.Search(len(runes)-1, func(n int) bool { return textWidth(string(runes[:n+2]), size, regular) > width })
+	return len(string(runes[:n+1]))
 }

@@ -45,6 +45,17 @@ var sheetScreens = []sheetScreen{
 		w, _ := shelfWindow(t, d, 1178, 730)
 		return w
 	}},
+	{"shelf-checked", func(t *testing.T, d Deps) *Window {
+		d.Shelf = checkedShelf()
+		w, _ := shelfWindow(t, d, 1178, 730)
+		return w
+	}},
+	{"shelf-found", func(t *testing.T, d Deps) *Window {
+		d.Shelf = checkedShelf()
+		w, s := shelfWindow(t, d, 1178, 730)
+		s.openFindings(d.Shelf.Shelved()[1])
+		return w
+	}},
 	{"shelf-narrow", func(t *testing.T, d Deps) *Window {
 		d.Shelf = mockShelf()
 		w, _ := shelfWindow(t, d, 758, 490)

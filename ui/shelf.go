@@ -105,5 +105,10 @@ func (s *shelfPage) arrange(size fyne.Size) {
 	right := size.Width - dp(18)
 	right -= placeMiddleRight(s.server, right, h-1) + dp(4)
 	placeMiddleRight(s.folder, right, h-1)
+	turned := s.list.across != size.Width
+	s.list.across = size.Width
 	put(s.scroll, 0, h, size.Width, max(0, size.Height-h))
+	if turned { // its lines break elsewhere
+		s.scroll.Refresh()
+	}
 }

@@ -77,10 +77,12 @@ func tagOf(s Shelved) (text string, ink, fill fyne.ThemeColorName) {
 		return "Cannot be opened", colorInk2, colorRaised
 	case s.Stage == StageAway:
 		return "Away", colorInk2, colorRaised
-	case s.Verdict != nil && !s.Verdict.Running && s.Verdict.Good:
-		return "Checked", colorAccent, colorAccentSoft
-	case s.Verdict != nil && !s.Verdict.Running:
+	case s.checked() && s.Verdict.Good:
+		return "Checked", colorGood, colorGoodSoft
+	case s.checked() && s.Verdict.Damaged:
 		return "Damaged", colorRed, colorRedSoft
+	case s.checked():
+		return "Does not hold", colorRed, colorRedSoft
 	case s.Practice:
 		return "Practice model", colorAmber, colorAmberSoft
 	}
@@ -112,8 +114,7 @@ func (r *shelfRow) menu() []menuRow {
 	onDisk := m.here() && m.Server == "" && m.Stage != StageAway
 	whole := m.Stage == StageReady || m.Stage == StageOpen
 	if whole {
-		busy := m.Verdict != nil && m.Verdict.Running
-		rows = append(rows, menuRow{text: "Check", tip: "Files, shapes, head, and the built-in probes", disabled: busy, run: func() { s.shelf.Check(m.ID) }})
+		rows = append(rows, r.checkMenu()...)
 	}
 	if onDisk && !m.Practice {
 		rows = append(rows, menuRow{text: revealText(), run: func() { s.shelf.Reveal(m.ID) }})
@@ -126,6 +127,19 @@ func (r *shelfRow) menu() []menuRow {
 			rows = append(rows, menuLine())
 		}
 		rows = append(rows, menuRow{text: "Remove…", disabled: m.Stage == StageOpen, run: func() { s.askRemove(m) }})
+	}
+	return rows
+}
+
+// checkMenu is what checking a model offers.
+func (r *shelfRow) checkMenu() []menuRow {
+	s, m := r.shelf, r.model
+	rows := []menuRow{
+		{text: "Check", tip: "Files, shapes, head, and the built-in probes", disabled: m.checking(), run: func() { s.shelf.Check(m.ID) }},
+		{text: "Compare with a record…", tip: "Check, and hold the answers against those of another machine or precision", disabled: m.checking(), run: func() { s.compare(m) }},
+	}
+	if m.checked() {
+		rows = append(rows, menuRow{text: "What the check found", run: func() { s.openFindings(m) }})
 	}
 	return rows
 }

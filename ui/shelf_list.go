@@ -57,6 +57,7 @@ type shelfList struct {
 	machine Machine
 	rows    []*shelfRow // as shown, those here first
 	here    int         // how many of them
+	across  float32     // width of the page: what is checked is told in lines of that width
 
 	name, gives *label
 	inUse, free *label
@@ -169,9 +170,9 @@ func (l *shelfList) paint() {
 }
 
 func (l *shelfList) least() fyne.Size {
-	height := dp(shelfTop+sectionHead) + float32(l.here)*dp(rowHere)
-	if away := len(l.rows) - l.here; away > 0 {
-		height += dp(sectionGap+sectionHead+3) + float32(away)*dp(rowRemote)
+	height := dp(shelfTop+sectionHead) + l.heightOf(l.rows[:l.here], l.across, dp(rowHere))
+	if away := l.rows[l.here:]; len(away) > 0 {
+		height += dp(sectionGap+sectionHead+3) + l.heightOf(away, l.across, dp(rowRemote))
 	}
 	return fyne.NewSize(dp(700), height+dp(24))
 }
@@ -225,19 +226,28 @@ func (l *shelfList) arrangeHead(i int, pad, y float32, c shelfColumns) {
 	l.columns[2].placeRight(pad+c.ticket, y-dp(3), dp(ticketWidth), dp(20))
 }
 
+// heightOf is the height of the card that holds rows, in a list of this width.
+func (l *shelfList) heightOf(rows []*shelfRow, across, line float32) (h float32) {
+	for _, r := range rows {
+		h += r.heightAt(across-2*dp(shelfPad), line)
+	}
+	return h
+}
+
 // arrangeCard places the rows of a group and returns where its card ends.
 func (l *shelfList) arrangeCard(i int, rows []*shelfRow, pad, y, width, height float32) float32 {
-	put(l.cards[i], pad, y, width, float32(len(rows))*height)
+	put(l.cards[i], pad, y, width, l.heightOf(rows, width+2*pad, height))
 	first := 0
 	if i == 1 {
 		first = l.here
 	}
 	for j, r := range rows {
-		put(r, pad, y, width, height)
+		h := r.heightAt(width, height)
+		put(r, pad, y, width, h)
 		line := l.lines[first+j]
 		show(line, j > 0)
 		put(line, pad+1, y, width-2, 1)
-		y += height
+		y += h
 	}
 	return y
 }

@@ -16,6 +16,12 @@ type Shelf interface {
 	Pause(id string)  // keeps what has arrived
 	Cancel(id string) // gives the download up and deletes what has arrived
 	Check(id string)  // checks files and built-in probes; the result is in Shelved.Verdict
+	// CheckAgainst checks a model and holds its answers against those of a file that Record wrote.
+	CheckAgainst(id, record string)
+	// Record keeps the answers of the last check in a file. done is called once, from any goroutine.
+	Record(id, file string, done func(error))
+	// Repair fetches the files again that a check found damaged.
+	Repair(id string)
 	Remove(id string) // deletes the files that no other revision shares
 	Reveal(id string) // shows the files in Finder, or the file manager
 	// OpenAnyway opens a model that does not seem to fit into memory.
@@ -86,8 +92,22 @@ type Shelved struct {
 // Verdict is what checking a model found.
 type Verdict struct {
 	Running bool
+	Doing   string // while it runs: "Reading the files, 43 %"
 	Good    bool
 	Text    string // one sentence: what was checked, or what is wrong
+	// Compared is how many probes had reference answers, Difference the largest difference from them.
+	Compared   int
+	Difference float64
+	Answered   bool // the probes were answered: Record has something to keep
+	Damaged    bool // Repair can bring the files again
+	Findings   []Finding
+	Report     string // all of it as text, to be passed on
+}
+
+// Finding is one thing that was looked at.
+type Finding struct {
+	Name, Detail  string
+	Good, Skipped bool
 }
 
 // here reports that the model, or a part of it, is on this computer.

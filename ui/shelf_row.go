@@ -26,6 +26,8 @@ type shelfRow struct {
 	act                *button
 	stop               *iconButton // gives a download up
 	more               *iconButton
+	found              *verdictCard // what a check found, under the row
+	folded             bool         // the person has closed it
 }
 
 var (
@@ -50,7 +52,8 @@ func newShelfRow(s *shelfPage) *shelfRow {
 	r.more.onTap = func() { openPopMenu(r.more, r.menu()) }
 	r.parts = append(r.parts, r.tag, r.track, r.fill)
 	r.offer(shelfAction{})
-	r.parts = append(r.parts, r.stop, r.more)
+	r.found = newVerdictCard(r)
+	r.parts = append(r.parts, r.stop, r.more, r.found)
 	r.ExtendBaseWidget(r)
 	return r
 }
@@ -71,7 +74,11 @@ func (r *shelfRow) MouseOut() { r.hovered = false; r.Refresh() }
 func (r *shelfRow) TappedSecondary(*fyne.PointEvent) { openPopMenu(r.more, r.menu()) }
 
 func (r *shelfRow) set(s Shelved, m Machine) {
+	if s.checking() {
+		r.folded = false
+	}
 	r.model, r.machine = s, m
+	r.found.set(s.Verdict)
 	r.name.set(s.Name)
 	r.layout.set(s.Layout)
 	r.note.set(s.sentence())
@@ -162,10 +169,10 @@ func joined(a, b string) string {
 // sentence is the second line of a row.
 func (s Shelved) sentence() string {
 	switch {
-	case s.Verdict != nil && s.Verdict.Running:
+	case s.checking() && s.Verdict.Doing != "":
+		return s.Verdict.Doing + "…"
+	case s.checking():
 		return "Checking the files and asking the built-in probes…"
-	case s.Verdict != nil:
-		return s.Verdict.Text
 	case s.Why != "":
 		return s.Why
 	}
@@ -196,7 +203,7 @@ func (r *shelfRow) paint() {
 		}
 	}
 	r.note.token = colorInk2
-	if v := s.Verdict; v != nil && !v.Running && !v.Good || s.Stage == StageFailed {
+	if s.Stage == StageFailed {
 		r.note.token = colorRed
 	}
 	bar := r.barToken()
@@ -225,7 +232,25 @@ func (r *shelfRow) barToken() fyne.ThemeColorName {
 
 func (r *shelfRow) least() fyne.Size { return fyne.NewSize(dp(640), dp(rowRemote)) }
 
+// opened reports that the card of the last check stands under the row.
+func (r *shelfRow) opened() bool { return r.model.checked() && !r.folded }
+
+// heightAt is the height of the row with the card of its last check; line is that of the row alone.
+func (r *shelfRow) heightAt(width, line float32) float32 {
+	if !r.opened() {
+		return line
+	}
+	return line + r.found.heightAt(width-2*dp(verdictIn)) + dp(verdictIn)
+}
+
 func (r *shelfRow) arrange(size fyne.Size) {
+	show(r.found, r.opened())
+	if r.opened() {
+		w := size.Width - 2*dp(verdictIn)
+		h := r.found.heightAt(w)
+		size.Height -= h + dp(verdictIn)
+		put(r.found, dp(verdictIn), size.Height, w, h)
+	}
 	c := shelfColumnsAt(size.Width)
 	middle := size.Height / 2
 	x, top := dp(shelfIndent), middle-dp(21)

@@ -20,16 +20,25 @@ type storeroom struct {
 	watch   func()
 }
 
-func (s *storeroom) Machine() Machine     { return s.machine }
-func (s *storeroom) Shelved() []Shelved   { return s.models }
-func (s *storeroom) Get(id string)        { s.did("get", id) }
-func (s *storeroom) Pause(id string)      { s.did("pause", id) }
-func (s *storeroom) Cancel(id string)     { s.did("cancel", id) }
-func (s *storeroom) Check(id string)      { s.did("check", id) }
-func (s *storeroom) Remove(id string)     { s.did("remove", id) }
-func (s *storeroom) Reveal(id string)     { s.did("reveal", id) }
-func (s *storeroom) OpenAnyway(i string)  { s.did("open anyway", i) }
-func (s *storeroom) AddFolder(p string)   { s.did("folder", p) }
+func (s *storeroom) Machine() Machine    { return s.machine }
+func (s *storeroom) Shelved() []Shelved  { return s.models }
+func (s *storeroom) Get(id string)       { s.did("get", id) }
+func (s *storeroom) Pause(id string)     { s.did("pause", id) }
+func (s *storeroom) Cancel(id string)    { s.did("cancel", id) }
+func (s *storeroom) Check(id string)     { s.did("check", id) }
+func (s *storeroom) Remove(id string)    { s.did("remove", id) }
+func (s *storeroom) Reveal(id string)    { s.did("reveal", id) }
+func (s *storeroom) OpenAnyway(i string) { s.did("open anyway", i) }
+func (s *storeroom) AddFolder(p string)  { s.did("folder", p) }
+func (s *storeroom) Repair(id string)    { s.did("repair", id) }
+func (s *storeroom) CheckAgainst(id, file string) {
+	s.did("compare", id+" "+file)
+}
+
+func (s *storeroom) Record(id, file string, done func(error)) {
+	s.did("record", id+" "+file)
+	done(s.err)
+}
 func (s *storeroom) Watch(changed func()) { s.watch = changed }
 func (s *storeroom) did(what, id string)  { s.done = append(s.done, what+" "+id) }
 func (s *storeroom) AddServer(address, key string, done func(error)) {
@@ -209,7 +218,7 @@ func TestShelfOfflineAndLooking(t *testing.T) {
 	for _, row := range s.list.row("flash4").menu() {
 		texts = append(texts, row.text+" "+row.detail)
 	}
-	if got := strings.Join(texts, "|"); got != "Check |"+revealText()+" |Copy the revision 3f2a9c1| |Remove… " {
+	if got := strings.Join(texts, "|"); got != "Check |Compare with a record… |"+revealText()+" |Copy the revision 3f2a9c1| |Remove… " {
 		t.Errorf("menu: %s", got)
 	}
 	store.machine.Offline, store.machine.Looking = false, false

@@ -29,6 +29,8 @@ const (
 	colorAmberSoft  fyne.ThemeColorName = "ambersoft"
 	colorRed        fyne.ThemeColorName = "red" // errors, over the limit
 	colorRedSoft    fyne.ThemeColorName = "redsoft"
+	colorGood       fyne.ThemeColorName = "good" // what was checked and holds
+	colorGoodSoft   fyne.ThemeColorName = "goodsoft"
 	colorDim        fyne.ThemeColorName = "dim" // over the page, under a sheet: #141311 at 38 %
 )
 
@@ -52,6 +54,8 @@ var tokens = map[fyne.ThemeColorName]pair{
 	colorAmberSoft:  {0xFBF1DF, 0x392D1B},
 	colorRed:        {0xB3261E, 0xFF8F86},
 	colorRedSoft:    {0xFBEAE8, 0x402624},
+	colorGood:       {0x1F6B3D, 0x7FCB98},
+	colorGoodSoft:   {0xE5F2E8, 0x20372A},
 }
 
 // standard maps Fyne's colour names onto the tokens.
@@ -80,7 +84,7 @@ var standard = map[fyne.ThemeColorName]fyne.ThemeColorName{
 	theme.ColorNameScrollBarBackground: colorSurface,
 	theme.ColorNameSelection:           colorAccentSoft,
 	theme.ColorNameSeparator:           colorLine,
-	theme.ColorNameSuccess:             colorAccent,
+	theme.ColorNameSuccess:             colorGood,
 	theme.ColorNameWarning:             colorAmber,
 }
 

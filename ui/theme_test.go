@@ -50,6 +50,12 @@ func TestContrast(t *testing.T) {
 		{colorAmber, colorAmberSoft, 4.5},
 		{colorRed, colorSurface, 4.5},
 		{colorRed, colorRedSoft, 4.5},
+		{colorGood, colorSurface, 4.5},
+		{colorGood, colorGoodSoft, 4.5},
+		{colorInk, colorGoodSoft, 4.5},
+		{colorInk2, colorGoodSoft, 4.5},
+		{colorInk, colorRedSoft, 4.5},
+		{colorInk2, colorRedSoft, 4.5},
 		{colorFill2, colorTrack, 3},
 		{colorAccent, colorTrack, 3},
 	}

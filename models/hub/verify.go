@@ -36,6 +36,20 @@ func (c Cache) Damaged(ctx context.Context, r *Repo, tell func(read int64)) (bad
 	return bad, nil
 }
 
+// DropDamaged deletes the files that Damaged finds, so that a Fetch brings them again, and returns them.
+func (c Cache) DropDamaged(ctx context.Context, r *Repo, tell func(read int64)) ([]File, error) {
+	bad, err := c.Damaged(ctx, r, tell)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range bad {
+		if err := c.Drop(r, f); err != nil {
+			return nil, fmt.Errorf("delete the damaged %s: %w", f.Path, err)
+		}
+	}
+	return bad, nil
+}
+
 func (c Cache) intact(ctx context.Context, r *Repo, f File, tell func(int64)) (bool, error) {
 	sum, err := HashFile(ctx, c.blob(r, f), f.LFS, tell)
 	return sum == f.Hash, err
