@@ -20,7 +20,7 @@ type appModels struct {
 	*bell
 
 	mu      sync.Mutex
-	list    []ui.Model
+	entries []entry
 	opening string // key that Open was last called with, "" when that has ended
 	stop    context.CancelFunc
 	failed  string // key that could not be opened
@@ -29,7 +29,7 @@ type appModels struct {
 
 func newAppModels(lib *library, w *worker.Worker) *appModels {
 	m := &appModels{lib: lib, worker: w, bell: newBell(), stop: func() {}}
-	m.list = modelList(lib.entries)
+	m.entries = lib.entries
 	w.Watch(func(worker.Status) { m.ring() })
 	go m.look()
 	return m
@@ -37,14 +37,19 @@ func newAppModels(lib *library, w *worker.Worker) *appModels {
 
 // look reads the disk, which may take a while, and tells the window.
 func (m *appModels) look() {
-	list := modelList(m.lib.list(context.Background()))
+	entries := m.lib.list(context.Background())
 	m.mu.Lock()
-	m.list = list
+	m.entries = entries
 	m.mu.Unlock()
 	m.ring()
 }
 
-func modelList(entries []entry) []ui.Model {
+// List implements ui.Models.
+func (m *appModels) List() []ui.Model {
+	m.mu.Lock()
+	entries := m.entries
+	m.mu.Unlock()
+	have, err := m.lib.room().Gives(held(m.lib.opened(m.worker), m.lib.tokens()))
 	list := make([]ui.Model, 0, len(entries))
 	for _, e := range entries {
 		m := ui.Model{
@@ -58,27 +63,14 @@ func modelList(entries []entry) []ui.Model {
 		case e.item != nil && e.item.State != shelf.Ready:
 			m.Usable, m.Note = false, e.item.State.String()+": "+e.item.Problem.Error()
 		case e.item != nil:
-			m.Note = fitNote(e.item.Memory(fitTokens))
+			m.Note = size(e.item.Memory(fitTokens))
+			if err == nil {
+				m.Note += ", " + string(shelf.Fit{Need: e.item.Memory(fitTokens), Have: have}.Verdict())
+			}
 		}
 		list = append(list, m)
 	}
 	return list
-}
-
-// fitNote says how much memory a model takes and whether that fits.
-func fitNote(need int64) string {
-	fit, err := shelf.FitFor(need, 0)
-	if err != nil {
-		return size(need)
-	}
-	return size(need) + ", " + string(fit.Verdict())
-}
-
-// List implements ui.Models.
-func (m *appModels) List() []ui.Model {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return slices.Clone(m.list)
 }
 
 // State implements ui.Models.

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"clefbar/app/worker"
 	"clefbar/engine"
 	"clefbar/models"
 	"clefbar/models/hub"
@@ -34,6 +35,9 @@ type library struct {
 	entries []entry   // Etude first, then ready models, then the rest
 	scanned time.Time // when the disk was last looked at
 	insist  map[string]bool
+
+	measure sync.Once
+	gpu     int64 // bytes, once measured
 }
 
 // howToRun says how models are opened.
@@ -270,6 +274,19 @@ func (l *library) change(ctx context.Context, f func(*settings)) error {
 
 // look looks at the disk now.
 func (l *library) look(ctx context.Context) { l.refresh(ctx, 0, isOurs) }
+
+// opened returns the models of this machine that are in memory, as of the last look at the disk.
+func (l *library) opened(w *worker.Worker) (list []entry) {
+	open := w.Status().Open
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, e := range l.entries {
+		if !e.info.ServerSide && slices.Contains(open, e.key) {
+			list = append(list, e)
+		}
+	}
+	return list
+}
 
 // itemEntry names a model on the disk. A second one of the same name gets its
 // revision or folder behind it.

@@ -63,9 +63,9 @@ type modelRow struct {
 // fitTokens is the length of request that the memory of a model is told for.
 const fitTokens = 16384
 
-func rowOf(e entry, chosen string) modelRow {
+func (l *library) rowOf(e entry) modelRow {
 	row := modelRow{
-		Name: e.info.Name, Chosen: e.key == chosen, Precision: e.info.Layout, Disk: e.info.DiskBytes,
+		Name: e.info.Name, Chosen: e.key == l.chosen(), Precision: e.info.Layout, Disk: e.info.DiskBytes,
 		Memory: e.info.WeightBytes, State: shelf.Ready.String(), Fits: string(shelf.Fits), Path: e.info.Path,
 	}
 	if e.item == nil {
@@ -83,7 +83,7 @@ func rowOf(e entry, chosen string) modelRow {
 		row.Fits, row.Memory = "", 0
 		return row
 	}
-	if fit, err := shelf.FitFor(row.Memory, 0); err == nil {
+	if fit, err := l.fit(row.Memory, 0); err == nil {
 		row.Fits = string(fit.Verdict())
 	}
 	return row
@@ -96,10 +96,10 @@ func (c *common) listModels(cmd *cobra.Command, all bool) error {
 	}
 	var rows []modelRow
 	for _, e := range l.list(cmd.Context()) {
-		rows = append(rows, rowOf(e, l.chosen()))
+		rows = append(rows, l.rowOf(e))
 	}
 	if all {
-		rows = append(rows, fetchable(rows)...)
+		rows = append(rows, l.fetchable(rows)...)
 	}
 	if c.json {
 		return printJSON(rows)
@@ -127,7 +127,7 @@ func (c *common) listModels(cmd *cobra.Command, all bool) error {
 }
 
 // fetchable lists the known repositories that are not among rows.
-func fetchable(rows []modelRow) (more []modelRow) {
+func (l *library) fetchable(rows []modelRow) (more []modelRow) {
 	for _, k := range shelf.Catalog() {
 		if slices.ContainsFunc(rows, func(r modelRow) bool { return strings.EqualFold(r.Repo, k.Repo) }) {
 			continue
@@ -135,7 +135,7 @@ func fetchable(rows []modelRow) (more []modelRow) {
 		r := modelRow{
 			Name: k.Repo, Precision: k.Layout, Disk: k.Bytes, Memory: k.Memory(fitTokens), State: "can be fetched", Repo: k.Repo, Note: k.Size() + k.Note,
 		}
-		if fit, err := shelf.FitFor(r.Memory, 0); err == nil {
+		if fit, err := l.fit(r.Memory, 0); err == nil {
 			r.Fits = string(fit.Verdict())
 		}
 		more = append(more, r)

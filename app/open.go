@@ -108,7 +108,7 @@ func (l *library) fits(ctx context.Context, key string) error {
 	if err != nil || len(items) != 1 {
 		return nil // it cannot be measured: opening it will say why
 	}
-	fit, err := shelf.FitFor(items[0].Memory(l.tokens()), 0)
+	fit, err := l.fit(items[0].Memory(l.tokens()), 0)
 	if err != nil || fit.Verdict() != shelf.TooMuch {
 		return nil
 	}

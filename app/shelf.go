@@ -87,24 +87,12 @@ func (s *appShelf) close() {
 // Machine implements ui.Shelf.
 func (s *appShelf) Machine() ui.Machine {
 	m := ui.Machine{Name: s.name, Looking: s.looking.Load() > 0, Offline: hub.Offline()}
-	var open int64 // that is not counted as available while the model is open: weights are mapped files
-	for _, e := range s.opened() {
+	open := s.lib.opened(s.worker)
+	for _, e := range open {
 		m.InUse += e.memory(s.lib.tokens())
-		open += e.memory(s.lib.tokens()) - e.info.WeightBytes
 	}
-	m.Gives, _ = shelf.Gives(max(0, open))
+	m.Gives, _ = s.lib.room().Gives(held(open, s.lib.tokens())) // 0 is said to be unknown
 	return m
-}
-
-// opened returns the models of this machine that are in memory.
-func (s *appShelf) opened() (list []entry) {
-	open := s.worker.Status().Open
-	for _, e := range s.lib.now() {
-		if !e.info.ServerSide && slices.Contains(open, e.key) {
-			list = append(list, e)
-		}
-	}
-	return list
 }
 
 // memory is what a model needs for a request of so many tokens.

@@ -150,9 +150,13 @@ func (l *shelfList) nameMachine() {
 		this += ": " + l.machine.Name
 	}
 	l.name.set(this)
-	l.gives.set("It can give models " + bytesText(l.machine.Gives) + ".")
+	l.gives.set("")
+	l.free.set("")
 	l.inUse.set(bytesText(l.machine.InUse) + " in use")
-	l.free.set(bytesText(max(0, l.machine.Gives-l.machine.InUse)) + " free")
+	if l.machine.Gives > 0 {
+		l.gives.set("It can give models " + bytesText(l.machine.Gives) + ".")
+		l.free.set(bytesText(max(0, l.machine.Gives-l.machine.InUse)) + " free")
+	}
 }
 
 func (l *shelfList) paint() {

@@ -38,7 +38,7 @@ type Shelf interface {
 // Machine is what this computer has for models.
 type Machine struct {
 	Name  string // "M2 Max, 32 GB"
-	Gives int64  // bytes that models may use together, the open one included
+	Gives int64  // bytes that models may use together, the open one included; 0 for unknown
 	InUse int64  // bytes that the open model uses
 
 	Looking bool // the disk is still being read: more models may turn up
@@ -128,6 +128,8 @@ const tightFrom = 0.8
 // fitOf judges a model as if the open one had been unloaded.
 func (m Machine) fitOf(s Shelved) fitting {
 	switch need, have := float64(s.Memory), float64(m.Gives); {
+	case have <= 0:
+		return fits // nobody can say: opening it will tell
 	case need > have:
 		return tooMuch
 	case need > tightFrom*have:
@@ -138,6 +140,9 @@ func (m Machine) fitOf(s Shelved) fitting {
 
 // fitWord writes the judgement.
 func (m Machine) fitWord(s Shelved) string {
+	if m.Gives <= 0 {
+		return ""
+	}
 	switch m.fitOf(s) {
 	case tooMuch:
 		return bytesText(s.Memory-m.Gives) + " too much"

@@ -136,7 +136,9 @@ func (r *shelfRow) weigh() {
 		r.need.set("Not there now")
 	case s.Known:
 		r.need.set(bytesText(s.Memory))
-		share = min(1, float64(s.Memory)/float64(max(1, r.machine.Gives)))
+		if r.machine.Gives > 0 {
+			share = min(1, float64(s.Memory)/float64(r.machine.Gives))
+		}
 	default:
 		r.need.set("–")
 	}

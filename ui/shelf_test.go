@@ -287,3 +287,15 @@ func TestShelfInANarrowWindow(t *testing.T) {
 		}
 	}
 }
+
+func TestShelfWithoutKnownMemory(t *testing.T) {
+	d, _, _, _ := testDeps()
+	store := mockShelf()
+	store.machine.Gives, store.machine.InUse = 0, 0
+	d.Shelf = store
+	_, s := shelfWindow(t, d, 1178, 730)
+	r := s.list.row("clef16")
+	if r.act.text.full != "Get" || r.need.full != "55.3 GB" || r.word.full != "" || r.track.Visible() || s.list.gives.full != "" || s.list.free.full != "" {
+		t.Errorf("got %q, %q, %q, %q", r.act.text.full, r.need.full, r.word.full, s.list.gives.full)
+	}
+}

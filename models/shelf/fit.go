@@ -79,17 +79,19 @@ func (f Fit) Verdict() Verdict {
 // Over is how many bytes are lacking, 0 when it fits.
 func (f Fit) Over() int64 { return max(0, f.Need-f.Have) }
 
-// FitFor compares need with the memory that is there once a running model that takes so many bytes is unloaded.
-func FitFor(need, unloaded int64) (Fit, error) {
-	have, err := Gives(unloaded)
-	return Fit{need, have}, err
+// Room is where models stand while they are open.
+type Room struct {
+	// GPU is how many bytes the GPU recommends to keep resident (Metal's recommendedMaxWorkingSetSize); 0 for models
+	// that run on the processor.
+	GPU int64
 }
 
-// Gives is how much memory the machine can give to models, what the open one takes included.
-func Gives(open int64) (int64, error) {
-	have, err := Available()
-	if !countsOpen {
-		have += open
+// Gives is how much memory there is for models, what the open ones take included: held is what those take that the
+// system counts as used.
+func (r Room) Gives(held int64) (int64, error) {
+	if r.GPU > 0 {
+		return r.GPU, nil
 	}
-	return have, err
+	have, err := Available()
+	return have + max(0, held), err
 }

@@ -8,9 +8,6 @@ import (
 	"strings"
 )
 
-// countsOpen: Available is what is left beside the open model.
-const countsOpen = false
-
 // Total is the machine's memory, or the control group's limit when that is less.
 func Total() (int64, error) {
 	have, err := meminfo("MemTotal:")
