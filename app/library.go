@@ -89,15 +89,16 @@ func (l *library) Resolve(name string) (string, error) {
 		}
 		return e.key, nil
 	}
-	if family := familyOf(name); slices.Contains(familyNames(family), strings.ToLower(name)) || isKnown(name) {
+	if family := familyOf(name); slices.Contains(familyNames(family), strings.ToLower(name)) || l.isKnown(name) {
 		return "", &engine.Error{Reason: engine.NoModel, Message: fmt.Sprintf("the model %s is not on this machine; get it with clefbar models get", name)}
 	}
 	return "", &engine.Error{Reason: engine.BadUsage, Message: "Unknown model: " + name}
 }
 
 // isKnown reports whether name is a repository that can be fetched.
-func isKnown(name string) bool {
-	return slices.ContainsFunc(shelf.Catalog(), func(k shelf.Known) bool { return strings.EqualFold(k.Repo, name) })
+func (l *library) isKnown(name string) bool {
+	_, known := l.inCatalog(name)
+	return known
 }
 
 // find looks name up, and looks at the disk before it says no if that was long ago.
@@ -147,7 +148,7 @@ func (l *library) locate(what string) (string, error) {
 		if _, err := os.Stat(what); err == nil {
 			return l.addFolder(what)
 		}
-		if !isKnown(what) {
+		if !l.isKnown(what) {
 			return "", &engine.Error{Reason: engine.NoModel, Message: "there is no folder " + what}
 		}
 	}

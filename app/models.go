@@ -39,7 +39,7 @@ func newModels(c *common) *cobra.Command {
 		Example: "  clefbar models inspect ./clef-flash-4bit", Args: exactly(1),
 		RunE: func(_ *cobra.Command, args []string) error { return c.inspect(args[0]) },
 	}
-	cmd.AddCommand(list, path, inspect, newModelsGet(c), newModelsRemove(c))
+	cmd.AddCommand(list, path, inspect, newModelsGet(c), newModelsSearch(c), newModelsRemove(c))
 	return cmd
 }
 
@@ -128,7 +128,7 @@ func (c *common) listModels(cmd *cobra.Command, all bool) error {
 
 // fetchable lists the known repositories that are not among rows.
 func (l *library) fetchable(rows []modelRow) (more []modelRow) {
-	for _, k := range shelf.Catalog() {
+	for _, k := range l.catalog() {
 		if slices.ContainsFunc(rows, func(r modelRow) bool { return strings.EqualFold(r.Repo, k.Repo) }) {
 			continue
 		}

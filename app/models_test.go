@@ -6,10 +6,12 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -47,7 +49,8 @@ func fakeHub(t *testing.T) string {
 }
 
 func siblings(files map[string][]byte) (all []map[string]any) {
-	for name, b := range files {
+	for _, name := range slices.Sorted(maps.Keys(files)) { // as the Hub lists them
+		b := files[name]
 		blob := sha1.Sum(append(fmt.Appendf(nil, "blob %d\x00", len(b)), b...))
 		s := map[string]any{"rfilename": name, "size": len(b), "blobId": hex.EncodeToString(blob[:])}
 		if strings.HasSuffix(name, ".safetensors") {

@@ -85,6 +85,9 @@ func fetchError(ctx context.Context, id string, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("get %s: %w", id, context.Canceled)
 	}
+	if errors.Is(err, hub.ErrName) {
+		return usage("%v", err)
+	}
 	return fmt.Errorf("get %s: %w", id, err)
 }
 

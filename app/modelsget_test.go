@@ -126,3 +126,30 @@ func TestModelsGetSays(t *testing.T) {
 		t.Errorf("offline: exit %d %s", got.code, got.err)
 	}
 }
+
+// TestModelsSearch lists an owner's repositories with the real program.
+func TestModelsSearch(t *testing.T) {
+	folders(t)
+	startHub(t)
+	rows := decode[[]foundRow](t, runHere(t, "models", "search", "someone"))
+	if len(rows) != 1 || rows[0].Repo != "someone/clef-tiny" || rows[0].Problem != "" {
+		t.Errorf("got %+v", rows)
+	}
+	for _, c := range []struct {
+		args []string
+		code int
+		says string
+	}{
+		{[]string{"models", "search"}, exitUsage, "1 to 2 arguments"},
+		{[]string{"models", "search", "a/b"}, exitUsage, "before the slash"},
+		{[]string{"models", "search", "someone", "nothing"}, 0, ""},
+	} {
+		if got := runHere(t, c.args...); got.code != c.code || !strings.Contains(got.err, c.says) {
+			t.Errorf("%v: exit %d %s, want %d %q", c.args, got.code, got.err, c.code, c.says)
+		}
+	}
+	t.Setenv("HF_HUB_OFFLINE", "1")
+	if got := runHere(t, "models", "search", "someone"); got.code != exitFailed || !strings.Contains(got.err, "offline") {
+		t.Errorf("offline: exit %d %s", got.code, got.err)
+	}
+}

@@ -144,6 +144,16 @@ func exactly(n int) cobra.PositionalArgs {
 	}
 }
 
+// between is cobra.RangeArgs with our exit code.
+func between(least, most int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) < least || len(args) > most {
+			return usage("%s takes %d to %d arguments, got %d; see %[1]s --help", cmd.CommandPath(), least, most, len(args))
+		}
+		return nil
+	}
+}
+
 // isUsage reports whether err is about how the command was called.
 func isUsage(err error) bool {
 	_, ok := errors.AsType[*usageError](err)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"clefbar/app/history"
+	"clefbar/models/shelf"
 
 	"github.com/adrg/xdg"
 )
@@ -21,6 +22,8 @@ type settings struct {
 	Model   string   `json:"model,omitempty"`   // key of the chosen model; "" is Etude
 	Folders []string `json:"folders,omitempty"` // with models in them
 	Servers []string `json:"servers,omitempty"` // addresses of other servers
+
+	Repos []shelf.Known `json:"repos,omitempty"` // of the Hub, that the person has added
 
 	// ServerKeys holds the key of a server by its address. The file is for this user's eyes only.
 	ServerKeys map[string]string `json:"server_keys,omitempty"`

@@ -109,6 +109,7 @@ const etudeWorking = 24 << 20
 // Shelved implements ui.Shelf.
 func (s *appShelf) Shelved() []ui.Shelved {
 	entries := s.lib.now()
+	gives := s.Machine().Gives
 	open, chosen := s.worker.Status().Open, s.worker.Chosen()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -144,9 +145,9 @@ func (s *appShelf) Shelved() []ui.Shelved {
 			seen[strings.ToLower(e.item.Repo)] = true
 		}
 	}
-	for _, k := range shelf.Catalog() {
+	for _, k := range s.lib.catalog() {
 		if !seen[strings.ToLower(k.Repo)] {
-			rest = append(rest, s.knownRow(k))
+			rest = append(rest, s.knownRow(k, gives))
 		}
 	}
 	slices.SortStableFunc(here, func(a, b ui.Shelved) int { return stageRank(a) - stageRank(b) })

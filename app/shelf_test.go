@@ -2,12 +2,8 @@ package main
 
 import (
 	"bytes"
-	"crypto/sha1"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -74,6 +70,10 @@ func (h *smallHub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(status)
 		return
 	}
+	if r.URL.Path == "/api/models" {
+		h.search(w, r)
+		return
+	}
 	if strings.HasPrefix(r.URL.Path, "/api/") {
 		h.list(w)
 		return
@@ -92,21 +92,19 @@ func (h *smallHub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(h.files[name]))
 }
 
-func (h *smallHub) list(w http.ResponseWriter) {
-	var all []map[string]any
-	for _, name := range slices.Sorted(maps.Keys(h.files)) { // as the Hub lists them
-		b := h.files[name]
-		git := sha1.New()
-		fmt.Fprintf(git, "blob %d\x00", len(b))
-		git.Write(b)
-		s := map[string]any{"rfilename": name, "size": len(b), "blobId": hex.EncodeToString(git.Sum(nil))}
-		if strings.HasSuffix(name, ".safetensors") {
-			sum := sha256.Sum256(b)
-			s["lfs"] = map[string]any{"sha256": hex.EncodeToString(sum[:]), "size": len(b)}
+// search says that its owner has one repository of the files, and one without any.
+func (h *smallHub) search(w http.ResponseWriter, r *http.Request) {
+	list := []map[string]any{}
+	for id, files := range map[string]map[string][]byte{"someone/clef-tiny": h.files, "someone/other": nil} {
+		if strings.Contains(id, r.URL.Query().Get("search")) {
+			list = append(list, map[string]any{"id": id, "sha": tinyAt, "siblings": siblings(files)})
 		}
-		all = append(all, s)
 	}
-	_ = json.NewEncoder(w).Encode(map[string]any{"sha": tinyAt, "siblings": all})
+	_ = json.NewEncoder(w).Encode(list)
+}
+
+func (h *smallHub) list(w http.ResponseWriter) {
+	_ = json.NewEncoder(w).Encode(map[string]any{"sha": tinyAt, "siblings": siblings(h.files)})
 }
 
 // store is the store of an app that starts with what the folders of the test hold.
@@ -326,6 +324,40 @@ func TestShelfHoldsAnswersAgainstARecord(t *testing.T) {
 	}
 }
 
+// TestShelfAddsARepository finds one on the Hub, fetches it and forgets it again.
+func TestShelfAddsARepository(t *testing.T) {
+	folders(t)
+	startHub(t)
+	s := openStore(t)
+	hits := make(chan ui.Hits, 1)
+	told := make(chan error, 1)
+	s.Search("someone", func(h ui.Hits, err error) { hits <- h; told <- err })
+	if h, err := <-hits, <-told; err != nil || h.Looked != 2 || len(h.List) != 1 || !h.List[0].Usable || h.List[0].Listed {
+		t.Fatalf("got %+v, %v", h, err)
+	}
+	const repo = "someone/clef-tiny"
+	s.AddRepo(repo, func(err error) { told <- err })
+	if err := <-told; err != nil {
+		t.Fatal(err)
+	}
+	s.stop()
+	s = openStore(t) // the app starts again
+	r := s.until(repo, "offered", stage(ui.StageRemote))
+	if r.Given || r.Layout != "4-bit" || r.Disk <= 0 || r.Memory <= 0 || !strings.Contains(r.Note, "From someone") {
+		t.Errorf("%+v", r)
+	}
+	s.Get(repo)
+	s.until(tinyAt, "ready", stage(ui.StageReady))
+	s.Remove(repo)
+	s.Remove(hub.DefaultCache().Snapshot(&hub.Repo{ID: repo, Commit: tinyAt}))
+	s.untilGone(tinyAt)
+	s.untilGone(repo)
+	s.AddRepo("../x", func(err error) { told <- err })
+	if err := <-told; err == nil {
+		t.Error("a path was taken for a repository")
+	}
+}
+
 func TestShelfGivesUp(t *testing.T) {
 	folders(t)
 	h := startHub(t)
@@ -480,6 +512,14 @@ func TestSentence(t *testing.T) {
 	} {
 		if got := sentence(fmt.Errorf("%s", text)); got != want {
 			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestMachineFor(t *testing.T) {
+	for need, want := range map[int64]string{1: "with 16 GB", 31_200_000_000: "with 48 GB", 55_300_000_000: "with 96 GB", 1 << 50: "more memory"} {
+		if got := machineFor(need); !strings.Contains(got, want) {
+			t.Errorf("%d bytes: got %q, want %q", need, got, want)
 		}
 	}
 }

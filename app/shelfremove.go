@@ -12,8 +12,14 @@ import (
 
 // Remove implements ui.Shelf. Files of the person's own folders are never deleted: the folder leaves the list.
 func (s *appShelf) Remove(id string) {
+	if id == etudeKey {
+		return
+	}
 	e, ok := s.find(id)
-	if !ok || id == etudeKey {
+	if !ok {
+		s.work.Go(func() { // a repository that the person has added
+			s.changed(id, s.lib.change(s.ends, func(set *settings) { set.dropRepo(id) }))
+		})
 		return
 	}
 	s.work.Go(func() {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 
 	"clefbar/models"
@@ -51,7 +52,7 @@ func (s *appShelf) describe(r *ui.Shelved, i *shelf.Item) {
 	if i.Repo != "" {
 		r.Note = "From " + owner(i.Repo) + ". " + revisionNote(i)
 	}
-	if k, ok := shelf.InCatalog(i.Repo); ok {
+	if k, ok := s.lib.inCatalog(i.Repo); ok {
 		r.Name, r.Note = k.Name+strings.TrimPrefix(r.Name, i.Name), strings.TrimSpace(k.Note+" "+revisionNote(i))
 	}
 	r.Known = i.Memory(0) > 0
@@ -109,14 +110,35 @@ func incompleteWhy(i *shelf.Item) string {
 	return sentence(i.Problem)
 }
 
-// knownRow describes a model that can be fetched.
-func (s *appShelf) knownRow(k shelf.Known) ui.Shelved {
+// knownRow describes a model that can be fetched; gives is what the machine has for models, 0 for unknown.
+func (s *appShelf) knownRow(k shelf.Known, gives int64) ui.Shelved {
 	r := ui.Shelved{
 		ID: k.Repo, Name: k.Name, Layout: k.Layout, Note: k.Size() + k.Note + " From " + owner(k.Repo) + ".", Known: true,
 		Disk: k.Bytes, Memory: k.Memory(s.lib.tokens()),
 	}
+	if gives > 0 && r.Memory > gives {
+		r.Note = k.Size() + "Runs on " + machineFor(r.Memory) + ", or on a server. From " + owner(k.Repo) + "."
+	}
+	_, r.Given = shelf.InCatalog(k.Repo)
 	r.Ticket, r.Measured = s.pace.ticket(k.Repo, k.Layout, k.Operations(ticketTokens))
 	return r
+}
+
+// memories are the sizes in GB that Macs are sold with.
+var memories = []int64{16, 24, 32, 36, 48, 64, 96, 128, 192, 256, 512}
+
+// machineFor says which machine has so much for models: about three quarters of its memory.
+func machineFor(need int64) string {
+	kind := "a machine"
+	if runtime.GOOS == "darwin" {
+		kind = "a Mac"
+	}
+	for _, gb := range memories {
+		if need <= gb*1_000_000_000/4*3 {
+			return fmt.Sprintf("%s with %d GB", kind, gb)
+		}
+	}
+	return kind + " with more memory than Macs have"
 }
 
 // Reveal implements ui.Shelf.

@@ -36,6 +36,15 @@ func (p *paragraph) set(text string) {
 	}
 }
 
+// recolor changes the colour of the whole text.
+func (p *paragraph) recolor(token fyne.ThemeColorName) {
+	p.token = token
+	for _, l := range p.lines {
+		l.token = token
+	}
+	p.paint()
+}
+
 func (p *paragraph) lineHeight() float32 { return dp(p.size * 20 / 13) }
 
 // heightAt is the height the text takes at a width.

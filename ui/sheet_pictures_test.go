@@ -61,6 +61,16 @@ var sheetScreens = []sheetScreen{
 		w, _ := shelfWindow(t, d, 758, 490)
 		return w
 	}},
+	{"shelf-hub", func(t *testing.T, d Deps) *Window {
+		d.Shelf = foundShelf()
+		w, s := shelfWindow(t, d, 1178, 730)
+		test.Tap(s.search)
+		b := w.page.sheet.body.(*hubBody)
+		b.field.SetText("someone")
+		b.submit()
+		(<-handed)()
+		return w
+	}},
 	{"shelf-server", func(t *testing.T, d Deps) *Window {
 		d.Shelf = mockShelf()
 		w, s := shelfWindow(t, d, 1178, 730)

@@ -18,6 +18,7 @@ type shelfPage struct {
 	back      *button
 	rule      *canvas.Rectangle
 	title     *label
+	search    *button
 	folder    *button
 	server    *button
 	bar, line *canvas.Rectangle
@@ -52,9 +53,10 @@ func newShelfPage(p *page) *shelfPage {
 	s.title = newLabel("Models", colorInk, 15, bold)
 	s.folder = newButton(rankQuiet, "folder", "Add a folder…", func() { p.chooseFolder(s.shelf.AddFolder) }).tall()
 	s.server = newButton(rankQuiet, "server", "Add a server…", s.askServer).tall()
+	s.search = newButton(rankQuiet, "get", "Find on the Hub…", s.askHub).tall()
 	s.list = newShelfList(s)
 	s.scroll = container.NewVScroll(s.list)
-	s.parts = []fyne.CanvasObject{s.ground, s.bar, s.line, s.back, s.rule, s.title.Text, s.folder, s.server, s.scroll, p.tip}
+	s.parts = []fyne.CanvasObject{s.ground, s.bar, s.line, s.back, s.rule, s.title.Text, s.search, s.folder, s.server, s.scroll, p.tip}
 	s.ExtendBaseWidget(s)
 	return s
 }
@@ -81,7 +83,13 @@ func (s *shelfPage) soon() {
 }
 
 func (s *shelfPage) refresh() {
-	s.list.set(s.shelf.Machine(), s.shelf.Shelved())
+	m := s.shelf.Machine()
+	s.search.setDisabled(m.Offline)
+	s.search.tip = ""
+	if m.Offline {
+		s.search.tip = offlineTip
+	}
+	s.list.set(m, s.shelf.Shelved())
 	s.scroll.Refresh()
 }
 
@@ -104,7 +112,8 @@ func (s *shelfPage) arrange(size fyne.Size) {
 	s.title.place(x+dp(16), 0, dp(200), h-1)
 	right := size.Width - dp(18)
 	right -= placeMiddleRight(s.server, right, h-1) + dp(4)
-	placeMiddleRight(s.folder, right, h-1)
+	right -= placeMiddleRight(s.folder, right, h-1) + dp(4)
+	placeMiddleRight(s.search, right, h-1)
 	turned := s.list.across != size.Width
 	s.list.across = size.Width
 	put(s.scroll, 0, h, size.Width, max(0, size.Height-h))

@@ -122,6 +122,9 @@ func (r *shelfRow) menu() []menuRow {
 	if m.Revision != "" {
 		rows = append(rows, menuRow{text: "Copy the revision", detail: m.Revision[:min(len(m.Revision), 7)], run: func() { s.page.copyText("revision", m.Revision) }})
 	}
+	if m.Stage == StageRemote && !m.Given {
+		rows = append(rows, menuRow{text: "Take off the list", run: func() { s.shelf.Remove(m.ID) }})
+	}
 	if m.here() && !m.Practice {
 		if len(rows) > 0 {
 			rows = append(rows, menuLine())

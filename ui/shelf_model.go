@@ -27,12 +27,32 @@ type Shelf interface {
 	// OpenAnyway opens a model that does not seem to fit into memory.
 	OpenAnyway(id string)
 
+	// Search lists an owner's repositories on the Hub that hold a Clef model, AddRepo puts one on the list of what can be
+	// downloaded, by its name owner/name. Both ask the Hub; done is called once, from any goroutine.
+	Search(owner string, done func(Hits, error))
+	AddRepo(repo string, done func(error))
+
 	AddFolder(path string)
 	// AddServer lists the models of another /v1/systemone server. done is called
 	// once, from any goroutine; key may be empty.
 	AddServer(address, key string, done func(error))
 
 	Watch(changed func()) // called from any goroutine
+}
+
+// Hits is what a search of the Hub found.
+type Hits struct {
+	List   []Hit
+	Looked int  // repositories that were looked at
+	More   bool // there are others
+}
+
+// Hit is a repository of the Hub.
+type Hit struct {
+	Repo   string
+	Note   string // what is known about it, or why it cannot be used
+	Usable bool
+	Listed bool // it is on the shelf already
 }
 
 // Machine is what this computer has for models.
@@ -71,6 +91,7 @@ type Shelved struct {
 	Stage    Stage
 	Why      string // one sentence, for the stages that need one; takes the place of Note
 	Practice bool
+	Given    bool   // comes with the list of what can be downloaded: the person did not add it
 	Loose    bool   // in a folder of the person's own: taking it off the list deletes nothing
 	Server   string // address of the server that runs it; "" for this computer
 	Known    bool   // Memory and Ticket are known

@@ -8,6 +8,9 @@ import (
 	"fyne.io/fyne/v2/driver/desktop"
 )
 
+// offlineTip says why nothing can be fetched.
+const offlineTip = "Clefbar is set to stay offline"
+
 // shelfRow is one model: what it is, what it costs, and the one thing to do next.
 type shelfRow struct {
 	figure
@@ -16,18 +19,19 @@ type shelfRow struct {
 	machine Machine
 	hovered bool
 
-	name, layout, note *label
-	tag                *badge
-	disk, need, word   *label
-	ticket             *label
-	track, fill        *canvas.Rectangle
-	share              glide // of the bar
-	action             shelfAction
-	act                *button
-	stop               *iconButton // gives a download up
-	more               *iconButton
-	found              *verdictCard // what a check found, under the row
-	folded             bool         // the person has closed it
+	name, layout     *label
+	note             *paragraph // as many lines as it takes
+	tag              *badge
+	disk, need, word *label
+	ticket           *label
+	track, fill      *canvas.Rectangle
+	share            glide // of the bar
+	action           shelfAction
+	act              *button
+	stop             *iconButton // gives a download up
+	more             *iconButton
+	found            *verdictCard // what a check found, under the row
+	folded           bool         // the person has closed it
 }
 
 var (
@@ -43,14 +47,15 @@ func newShelfRow(s *shelfPage) *shelfRow {
 		r.parts = append(r.parts, t.Text)
 		return t
 	}
-	r.name, r.layout, r.note = text(colorInk, bold), text(colorInk2, regular), text(colorInk2, regular)
+	r.name, r.layout = text(colorInk, bold), text(colorInk2, regular)
+	r.note = newParagraph("", colorInk2, 12)
 	r.disk, r.need, r.word, r.ticket = text(colorInk2, regular), text(colorInk, regular), text(colorInk2, regular), text(colorInk2, regular)
-	r.note.size, r.word.size = 12, 12
+	r.word.size = 12
 	r.tag = newBadge("", colorInk2, colorRaised)
 	r.stop = newIconButton("close", "Give the download up", func() { r.shelf.askCancel(r.model) })
 	r.more = newIconButton("more", "More", nil)
 	r.more.onTap = func() { openPopMenu(r.more, r.menu()) }
-	r.parts = append(r.parts, r.tag, r.track, r.fill)
+	r.parts = append(r.parts, r.note, r.tag, r.track, r.fill)
 	r.offer(shelfAction{})
 	r.found = newVerdictCard(r)
 	r.parts = append(r.parts, r.stop, r.more, r.found)
@@ -93,7 +98,7 @@ func (r *shelfRow) set(s Shelved, m Machine) {
 	r.act.setDisabled(offline)
 	r.act.tip = ""
 	if offline {
-		r.act.tip = "Clefbar is set to stay offline"
+		r.act.tip = offlineTip
 	}
 	r.weigh()
 	r.Refresh()
@@ -188,7 +193,7 @@ func (r *shelfRow) paint() {
 	r.tag.text.token, r.tag.fill = ink, fill
 	show(r.tag, text != "")
 	r.tag.Refresh()
-	for _, l := range []*label{r.name, r.layout, r.note, r.disk, r.need, r.word, r.ticket} {
+	for _, l := range []*label{r.name, r.layout, r.disk, r.need, r.word, r.ticket} {
 		switch l {
 		case r.name:
 			l.token = colorInk
@@ -204,15 +209,16 @@ func (r *shelfRow) paint() {
 			l.token = colorInk3
 		}
 	}
-	r.note.token = colorInk2
+	ink = colorInk2
 	if s.Stage == StageFailed {
-		r.note.token = colorRed
+		ink = colorRed
 	}
+	r.note.recolor(ink)
 	bar := r.barToken()
 	if bar != colorFill2 && bar != colorAccent {
 		r.word.token = bar
 	}
-	for _, l := range []*label{r.name, r.layout, r.note, r.disk, r.need, r.word, r.ticket} {
+	for _, l := range []*label{r.name, r.layout, r.disk, r.need, r.word, r.ticket} {
 		l.paint()
 	}
 	r.track.FillColor, r.fill.FillColor = themeColor(colorTrack), themeColor(bar)
@@ -239,10 +245,21 @@ func (r *shelfRow) opened() bool { return r.model.checked() && !r.folded }
 
 // heightAt is the height of the row with the card of its last check; line is that of the row alone.
 func (r *shelfRow) heightAt(width, line float32) float32 {
+	line += r.further(width)
 	if !r.opened() {
 		return line
 	}
 	return line + r.found.heightAt(width-2*dp(verdictIn)) + dp(verdictIn)
+}
+
+// noteWide is the room for the note in a row of this width.
+func noteWide(width float32) float32 {
+	return max(dp(80), shelfColumnsAt(width).disk-dp(diskWidth+shelfIndent))
+}
+
+// further is what the note takes beyond its first line.
+func (r *shelfRow) further(width float32) float32 {
+	return max(0, r.note.heightAt(noteWide(width))-r.note.lineHeight())
 }
 
 func (r *shelfRow) arrange(size fyne.Size) {
@@ -254,7 +271,8 @@ func (r *shelfRow) arrange(size fyne.Size) {
 		put(r.found, dp(verdictIn), size.Height, w, h)
 	}
 	c := shelfColumnsAt(size.Width)
-	middle := size.Height / 2
+	more := r.further(size.Width)
+	middle := (size.Height - more) / 2
 	x, top := dp(shelfIndent), middle-dp(21)
 	end := x + c.name - dp(8)
 	x += r.name.place(x, top, end-x, dp(20)) + dp(8)
@@ -265,12 +283,12 @@ func (r *shelfRow) arrange(size fyne.Size) {
 		least := r.tag.MinSize()
 		put(r.tag, x, top, least.Width, least.Height)
 	}
-	r.note.place(dp(shelfIndent), middle+dp(1), max(0, c.disk-dp(diskWidth)), dp(20))
+	put(r.note, dp(shelfIndent), middle+dp(2), noteWide(size.Width), more+r.note.lineHeight())
 	r.disk.placeRight(c.disk, middle-dp(10), dp(diskWidth), dp(20))
 	r.arrangeMemory(c, middle)
 	show(r.ticket.Text, c.tickets && !r.model.downloading())
 	r.ticket.placeRight(c.ticket, middle-dp(10), dp(ticketWidth), dp(20))
-	r.arrangeActions(c, size.Height)
+	r.arrangeActions(c, 2*middle)
 }
 
 func (r *shelfRow) arrangeMemory(c shelfColumns, middle float32) {

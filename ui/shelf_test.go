@@ -17,7 +17,18 @@ type storeroom struct {
 	models  []Shelved
 	done    []string
 	err     error
+	hits    Hits
 	watch   func()
+}
+
+func (s *storeroom) Search(owner string, done func(Hits, error)) {
+	s.did("search", owner)
+	done(s.hits, s.err)
+}
+
+func (s *storeroom) AddRepo(repo string, done func(error)) {
+	s.did("add", repo)
+	done(s.err)
 }
 
 func (s *storeroom) Machine() Machine    { return s.machine }
@@ -178,8 +189,8 @@ func TestShelfFollowsADownload(t *testing.T) {
 		t.Errorf("paused: got %q and %q", row.word.full, row.act.text.full)
 	}
 	change(func(m *Shelved) { m.Stage, m.Why = StageFailed, "The disk is full: 3.9 GB more are needed." })
-	if row.note.full != store.models[1].Why || row.tag.text.full != "Stopped" || row.act.text.full != "Try again" {
-		t.Errorf("failed: got %q, %q, %q", row.note.full, row.tag.text.full, row.act.text.full)
+	if row.note.text != store.models[1].Why || row.tag.text.full != "Stopped" || row.act.text.full != "Try again" {
+		t.Errorf("failed: got %q, %q, %q", row.note.text, row.tag.text.full, row.act.text.full)
 	}
 	change(func(m *Shelved) {
 		m.Stage, m.Why, m.Disk = StageReady, "", 10.4*gb
@@ -297,5 +308,29 @@ func TestShelfWithoutKnownMemory(t *testing.T) {
 	r := s.list.row("clef16")
 	if r.act.text.full != "Get" || r.need.full != "55.3 GB" || r.word.full != "" || r.track.Visible() || s.list.gives.full != "" || s.list.free.full != "" {
 		t.Errorf("got %q, %q, %q, %q", r.act.text.full, r.need.full, r.word.full, s.list.gives.full)
+	}
+}
+
+func TestShelfWrapsWhatIsWrong(t *testing.T) {
+	d, _, _, _ := testDeps()
+	store := mockShelf()
+	store.models[2].Stage, store.models[2].Why = StageFailed, longTrouble
+	d.Shelf = store
+	for _, width := range []float32{760, 1178} {
+		_, s := shelfWindow(t, d, width, 520)
+		r, next := s.list.row("clef4"), s.list.row("qwen")
+		var all string
+		for _, l := range r.note.lines {
+			all += l.Text.Text
+		}
+		if strings.ReplaceAll(all, " ", "") != strings.ReplaceAll(longTrouble, " ", "") {
+			t.Errorf("%v: got %q", width, all)
+		}
+		if end := r.note.Position().Y + r.note.Size().Height; end > r.Size().Height || r.Position().Y+r.Size().Height > next.Position().Y+1 {
+			t.Errorf("%v: the reason ends at %v in a row of %v", width, end, r.Size())
+		}
+		if r.note.Position().X+r.note.Size().Width > r.act.Position().X {
+			t.Errorf("%v: the reason stands under the button", width)
+		}
 	}
 }

@@ -42,8 +42,8 @@ func TestShelfShowsWhatAChecksFound(t *testing.T) {
 	if bad.found.title.token != colorRed || bad.tag.text.full != "Damaged" || !bad.found.repair.Visible() || bad.found.difference.full != "" {
 		t.Errorf("bad: %s, %q", bad.found.title.token, bad.tag.text.full)
 	}
-	if running.found.Visible() || running.note.full != "Reading the files, 43 %…" {
-		t.Errorf("running: %q", running.note.full)
+	if running.found.Visible() || running.note.text != "Reading the files, 43 %…" {
+		t.Errorf("running: %q", running.note.text)
 	}
 	for _, width := range []float32{1178, 760} {
 		w.win.Resize(fyne.NewSize(width, 700))

@@ -12,7 +12,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"os"
@@ -119,11 +118,14 @@ var (
 	hex64  = regexp.MustCompile(`^[0-9a-f]{64}$`)
 )
 
+// ErrName is wrapped by the errors for what is no name of a repository, an owner or a revision.
+var ErrName = errors.New("not a name on the Hub")
+
 // Lookup asks for the files of id at revision ("" means main). Names, sizes and hashes come from a
 // stranger and are checked: nothing outside the repository's own folder can be named.
 func (c *Client) Lookup(ctx context.Context, id, revision string) (*Repo, error) {
 	if !repoID.MatchString(id) {
-		return nil, fmt.Errorf("%q is not a repository name: write owner/name", id)
+		return nil, fmt.Errorf("%w: %.100q is no repository: write owner/name", ErrName, id)
 	}
 	if revision == "" {
 		revision = "main"
@@ -146,7 +148,7 @@ func (c *Client) Lookup(ctx context.Context, id, revision string) (*Repo, error)
 		} `json:"siblings"`
 	}
 	if err := json.Unmarshal(body, &raw); err != nil {
-		return nil, fmt.Errorf("the listing of %s is not readable: %w", id, err)
+		return nil, fmt.Errorf("the listing of %s is not readable: %s", id, unreadable(body, err))
 	}
 	if !hex40.MatchString(raw.SHA) {
 		return nil, fmt.Errorf("the listing of %s names no commit", id)
@@ -182,23 +184,8 @@ func (f File) check() error {
 
 func (c *Client) listing(ctx context.Context, id, revision string) ([]byte, error) {
 	at := fmt.Sprintf("%s/api/models/%s/revision/%s?blobs=true", c.Endpoint, id, url.PathEscape(revision))
-	var body []byte
-	err := c.patiently(ctx, listingTries, func() (bool, error) {
-		resp, err := c.get(ctx, at, "")
-		if err != nil {
-			return false, err
-		}
-		defer resp.Body.Close()
-		if err := refusal(resp, id); err != nil {
-			return false, err
-		}
-		body, err = io.ReadAll(io.LimitReader(resp.Body, maxListing+1))
-		if err == nil && len(body) > maxListing {
-			return false, final{fmt.Errorf("the listing of %s is longer than %d bytes", id, maxListing)}
-		}
-		return false, err
-	})
-	return body, reached(err)
+	body, _, err := c.small(ctx, at, id, maxListing)
+	return body, err
 }
 
 // get sends one request with the token and, when bytes is not "", a Range header.

@@ -9,7 +9,8 @@ import (
 // Working is what a decision needs beside the weights: Fixed bytes, and PerToken for each token of the request. It counts
 // the buffers of the forward pass and of the head (residual stream, one layer's keys and values, the head's memory).
 type Working struct {
-	Fixed, PerToken int64
+	Fixed    int64 `json:"fixed"`
+	PerToken int64 `json:"per_token"`
 }
 
 // blockRows is how many rows of a layer are in flight at once.

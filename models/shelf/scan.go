@@ -52,16 +52,11 @@ type Item struct {
 	WeightBytes int64 // weights that a decision reads, in stored form
 	Need        Working
 
-	config *models.Config // nil when not known
+	perToken float64 // operations, 0 when not known
 }
 
 // Operations is how many multiplications and additions a request of so many tokens takes, 0 when not known.
-func (i Item) Operations(tokens int) float64 {
-	if i.config == nil {
-		return 0
-	}
-	return operations(i.config, tokens)
-}
+func (i Item) Operations(tokens int) float64 { return i.perToken * float64(tokens) }
 
 const maxConfig = 4 << 20
 
@@ -215,7 +210,7 @@ func look(dir string) Item {
 		i.Name = f.Card.Name
 	}
 	i.Layout, i.Vision, i.DiskBytes = f.Layout, f.Vision(), f.DiskBytes
-	i.config = f.Config
+	i.perToken = operations(f.Config)
 	i.WeightBytes, i.Need = weightBytes(dir), workingSet(f.Config, f.Head.Width)
 	return i
 }

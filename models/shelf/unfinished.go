@@ -42,7 +42,7 @@ func (i *Item) know() {
 	if i.Missing == 0 && i.State == Incomplete {
 		i.Missing = max(0, k.Bytes-i.DiskBytes)
 	}
-	i.WeightBytes, i.Need, i.config = k.WeightBytes, k.Need(), k.config
+	i.WeightBytes, i.Need, i.perToken = k.WeightBytes, k.Need, k.PerToken
 }
 
 // waiting turns what a model lacks into an unfinished download when another tool is, or was, fetching it: the head may
