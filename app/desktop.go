@@ -75,6 +75,11 @@ func newDesktop() *desktopApp {
 		set = settings{}
 		putAside(settingsFile(), err)
 	}
+	if len(set.OldKeys) > 0 {
+		if err := changeSettings(func(s *settings) { set = *s }); err != nil {
+			slog.Error("the keys of servers stay in the settings file", "err", err)
+		}
+	}
 	look, firstRun := loadLook() // before anything is made: it tells a first start by what is missing
 	d := &desktopApp{app: app.NewWithID(appID)}
 	lib := newLibrary(set, howToRun{device: "auto", precision: "auto"})

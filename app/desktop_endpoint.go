@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,9 +14,12 @@ import (
 	"time"
 
 	"clefbar/app/endpoint"
+	"clefbar/app/secret"
 	"clefbar/app/worker"
 	"clefbar/engine"
 	"clefbar/ui"
+
+	"github.com/adrg/xdg"
 )
 
 // glyphTime is how long the menu-bar glyph shows a request at least: most are over before an eye could see them.
@@ -76,7 +80,7 @@ func (e *appEndpoint) apply() {
 	var err error
 	if on {
 		// No key is stored: everybody on this machine is answered. A key that cannot be read is no such permission.
-		if key, err = endpoint.Keys().Load(); errors.Is(err, endpoint.ErrNoKey) {
+		if key, err = secret.Endpoint(filepath.Join(xdg.ConfigHome, "clefbar")).Load(); errors.Is(err, secret.ErrNone) {
 			key, err = "", nil
 		}
 		if err == nil {

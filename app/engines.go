@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -150,15 +149,16 @@ func (served) Close() error { return nil }
 
 // openServer asks another server. The key of a model there is the server's address, "#" and the name of the model;
 // without a name the server's default answers. The server's own key is the stored one, else CLEFBAR_SERVER_KEY.
-func (l *library) openServer(key string) (worker.Model, error) {
-	address, model, _ := strings.Cut(key, "#")
+func (l *library) openServer(name string) (worker.Model, error) {
+	address, model, _ := strings.Cut(name, "#")
 	l.mu.Lock()
-	secret := l.set.ServerKeys[address]
+	set := l.set
 	l.mu.Unlock()
-	if secret == "" {
-		secret = os.Getenv("CLEFBAR_SERVER_KEY")
+	key, err := set.keyOf(address)
+	if err != nil {
+		return nil, err
 	}
-	d, err := remote.New(remote.Options{URL: address, Key: secret, Model: model})
+	d, err := remote.New(remote.Options{URL: address, Key: key, Model: model})
 	if err != nil {
 		return nil, err
 	}

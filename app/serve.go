@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"clefbar/app/endpoint"
+	"clefbar/app/secret"
 	"clefbar/app/worker"
 	"clefbar/engine"
 	"clefbar/engine/local"
@@ -160,7 +161,7 @@ func (f serveFlags) check() error {
 // key returns the bearer key from the file or the environment, "" for none.
 func (f serveFlags) key() (string, error) {
 	if f.keyFile != "" {
-		key, err := endpoint.ReadKeyFile(f.keyFile)
+		key, err := secret.ReadFile(f.keyFile)
 		if err != nil {
 			return "", usage("--key-file: %v", err)
 		}
@@ -170,7 +171,7 @@ func (f serveFlags) key() (string, error) {
 	if key == "" {
 		return "", nil
 	}
-	if err := endpoint.CheckKey(key); err != nil {
+	if err := secret.Check(key); err != nil {
 		return "", usage("CLEFBAR_KEY: %v", err)
 	}
 	return key, nil

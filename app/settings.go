@@ -25,8 +25,8 @@ type settings struct {
 
 	Repos []shelf.Known `json:"repos,omitempty"` // of the Hub, that the person has added
 
-	// ServerKeys holds the key of a server by its address. The file is for this user's eyes only.
-	ServerKeys map[string]string `json:"server_keys,omitempty"`
+	// OldKeys are keys of servers by address, in files of earlier versions: see moveKeys.
+	OldKeys map[string]string `json:"server_keys,omitempty"`
 
 	Endpoint endpointSettings `json:"endpoint,omitzero"`
 	History  historySettings  `json:"history,omitzero"`
@@ -118,6 +118,7 @@ func changeSettings(change func(*settings)) error {
 	if err != nil {
 		return err
 	}
+	s.moveKeys()
 	change(&s)
 	return s.save()
 }

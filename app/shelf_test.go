@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -14,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"clefbar/app/secret"
 	"clefbar/app/worker"
 	"clefbar/engine/goldentest"
 	"clefbar/models/hub"
@@ -420,6 +422,16 @@ func TestShelfFoldersAndServers(t *testing.T) {
 	if err := <-told; err != nil {
 		t.Fatal(err)
 	}
+	if b, err := os.ReadFile(settingsFile()); err != nil || strings.Contains(string(b), `"k"`) {
+		t.Errorf("the key is in the settings: %s, %v", b, err)
+	}
+	if k, err := serverKey(server.URL).Load(); err != nil || k != "k" {
+		t.Errorf("the key: got %q, %v", k, err)
+	}
+	s.AddServer(server.URL, "bad key", func(err error) { told <- err })
+	if err := <-told; err == nil {
+		t.Error("a key was taken that cannot be sent")
+	}
 	key := server.URL + "#clef"
 	if r := s.until(key, "there", stage(ui.StageReady)); r.Name != "clef" || r.Server != server.URL {
 		t.Errorf("%+v", r)
@@ -429,8 +441,47 @@ func TestShelfFoldersAndServers(t *testing.T) {
 	s.until(key, "there after a restart", stage(ui.StageReady))
 	s.Remove(key)
 	s.untilGone(key)
-	if set, err := loadSettings(); err != nil || len(set.Servers) > 0 || len(set.ServerKeys) > 0 {
+	if set, err := loadSettings(); err != nil || len(set.Servers) > 0 {
 		t.Errorf("settings: %+v, %v", set, err)
+	}
+	if k, err := serverKey(server.URL).Load(); !errors.Is(err, secret.ErrNone) {
+		t.Errorf("the key is still there: %q, %v", k, err)
+	}
+}
+
+// TestOldKeysMove starts with a settings file of an earlier version, which held the keys of servers.
+func TestOldKeysMove(t *testing.T) {
+	folders(t)
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(settingsFile(), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const old = `{"servers":["http://a:1#clef"],"server_keys":{"http://a:1":"old-key","http://b:1":"not ascii: ä"}}`
+	write(old)
+	set, err := loadSettings()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if k, err := set.keyOf("http://a:1"); err != nil || k != "old-key" {
+		t.Errorf("before the move: got %q, %v", k, err)
+	}
+	if err := changeSettings(func(*settings) {}); err != nil {
+		t.Fatal(err)
+	}
+	set, err = loadSettings()
+	if err != nil || len(set.Servers) != 1 || len(set.OldKeys) != 1 || set.OldKeys["http://b:1"] == "" {
+		t.Errorf("after the move: %+v, %v; the key that cannot be stored has to stay", set, err)
+	}
+	if k, err := set.keyOf("http://a:1"); err != nil || k != "old-key" {
+		t.Errorf("after the move: got %q, %v", k, err)
+	}
+	t.Setenv("CLEFBAR_SERVER_KEY", "from-outside")
+	for address, want := range map[string]string{"http://a:1": "old-key", "http://c:1": "from-outside"} {
+		if k, err := set.keyOf(address); err != nil || k != want {
+			t.Errorf("%s: got %q, %v, want %q", address, k, err, want)
+		}
 	}
 }
 

@@ -38,7 +38,7 @@ func (s *appShelf) Remove(id string) {
 func (s *appShelf) remove(e entry) error {
 	switch {
 	case e.info.ServerSide:
-		return s.lib.change(s.ends, func(set *settings) { set.dropServer(e.key) })
+		return s.dropServer(e.key)
 	case e.item == nil || e.item.Repo == "":
 		siblings := s.lib.beside(e.key)
 		return s.lib.change(s.ends, func(set *settings) { set.dropFolder(e.key, siblings) })
@@ -55,12 +55,20 @@ func (s *appShelf) remove(e entry) error {
 }
 
 // dropServer takes one model of a server off the list, and forgets the server's key with its last model.
-func (s *settings) dropServer(key string) {
-	s.Servers = slices.DeleteFunc(s.Servers, func(k string) bool { return k == key })
+func (s *appShelf) dropServer(key string) error {
 	address := serverAddress(key)
-	if !slices.ContainsFunc(s.Servers, func(k string) bool { return serverAddress(k) == address }) {
-		delete(s.ServerKeys, address)
+	last := false
+	err := s.lib.change(s.ends, func(set *settings) {
+		set.Servers = slices.DeleteFunc(set.Servers, func(k string) bool { return k == key })
+		last = !slices.ContainsFunc(set.Servers, func(k string) bool { return serverAddress(k) == address })
+		if last {
+			delete(set.OldKeys, address)
+		}
+	})
+	if err == nil && last {
+		err = serverKey(address).Delete()
 	}
+	return err
 }
 
 // dropFolder takes a model's folder off the list. When the folder above it was added, the other models in it stay.

@@ -43,17 +43,16 @@ func (s *appShelf) addServer(address, key string) error {
 		return err
 	}
 	keys := serverKeys(address, offered)
+	if key != "" {
+		if err := serverKey(address).Save(key); err != nil {
+			return err
+		}
+	}
 	return s.lib.change(s.ends, func(set *settings) {
 		for _, k := range keys {
 			if !slices.Contains(set.Servers, k) {
 				set.Servers = append(set.Servers, k)
 			}
-		}
-		if key != "" {
-			if set.ServerKeys == nil {
-				set.ServerKeys = map[string]string{}
-			}
-			set.ServerKeys[address] = key
 		}
 	})
 }

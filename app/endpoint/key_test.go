@@ -1,9 +1,6 @@
 package endpoint
 
 import (
-	"errors"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -98,61 +95,5 @@ func TestGuessersAreForgotten(t *testing.T) {
 	}
 	if len(k.wrong) > mostGuessers {
 		t.Errorf("remembers %d addresses, want at most %d", len(k.wrong), mostGuessers)
-	}
-}
-
-func TestKeyFile(t *testing.T) {
-	f := fileKeys{filepath.Join(t.TempDir(), "sub", "key")}
-	if _, err := f.Load(); !errors.Is(err, ErrNoKey) {
-		t.Fatalf("empty store: got %v, want ErrNoKey", err)
-	}
-	key := NewKey()
-	if err := CheckKey(key); err != nil || len(key) < 32 {
-		t.Fatalf("new key %q: %v", key, err)
-	}
-	if err := f.Save(key); err != nil {
-		t.Fatal(err)
-	}
-	if got, err := f.Load(); err != nil || got != key {
-		t.Errorf("got %q, %v; want %q", got, err, key)
-	}
-	info, err := os.Stat(f.path)
-	if err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("mode: got %v, %v; want 0600", info.Mode(), err)
-	}
-	if err := os.Chmod(f.path, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := f.Load(); err != nil {
-		t.Error(err)
-	}
-	if info, _ := os.Stat(f.path); info.Mode().Perm() != 0o600 {
-		t.Errorf("an open file stays open: %v", info.Mode())
-	}
-	for _, bad := range []string{"", "two words", "schlüssel", "new\nline", strings.Repeat("x", 2000)} {
-		if err := f.Save(bad); err == nil {
-			t.Errorf("the key %q was accepted", bad)
-		}
-	}
-	if err := errors.Join(f.Delete(), f.Delete()); err != nil {
-		t.Error(err)
-	}
-	if _, err := f.Load(); !errors.Is(err, ErrNoKey) {
-		t.Errorf("after Delete: got %v, want ErrNoKey", err)
-	}
-}
-
-func TestReadKeyFile(t *testing.T) {
-	good := filepath.Join(t.TempDir(), "key")
-	if err := os.WriteFile(good, []byte(" sesame \r\nnotes\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if got, err := ReadKeyFile(good); err != nil || got != "sesame" {
-		t.Errorf("got %q, %v; want sesame", got, err)
-	}
-	for _, bad := range []string{filepath.Dir(good), filepath.Join(good, "none"), os.DevNull, "/dev/zero"} {
-		if got, err := ReadKeyFile(bad); err == nil {
-			t.Errorf("%s: got %q, want an error", bad, got)
-		}
 	}
 }
