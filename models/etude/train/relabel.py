@@ -42,13 +42,13 @@ def ask(n, q):
 
 
 def draw(path):
-    """Write the questions and drawn states of every domain that has no answers yet."""
-    done, lines = kept(), []
+    """Write the drawn states that have no answer yet, each domain's after its questions."""
+    table, lines = kept(), []
     for name, d in load().items():
-        if name in done:
-            continue
-        lines += ["", f"=== {name}", *(x for n, q in enumerate(d["questions"], 1) for x in ask(n, q))]
-        lines += [f"{i} {render(corpus.fill(d['states'][i][0], d['slots'], corpus.rng('relabel', name, i)))}" for i in drawn(name, d)]
+        new = [i for i in drawn(name, d) if str(i) not in table.get(name, {})]
+        if new:
+            lines += ["", f"=== {name}", *(x for n, q in enumerate(d["questions"], 1) for x in ask(n, q))]
+            lines += [f"{i} {render(corpus.fill(d['states'][i][0], d['slots'], corpus.rng('relabel', name, i)))}" for i in new]
     open(path, "w", encoding="utf-8").write("\n".join(lines) + "\n")
 
 
@@ -66,20 +66,20 @@ def answer(q, mark):
 
 
 def take(path):
-    """Add a reader's lines for domains that have no answers yet. A line that does not fit stops the run."""
+    """Add a reader's lines for states that have no answer yet. A line that does not fit stops the run."""
     domains, table, name = load(), kept(), None
-    before = set(table)
     for line in open(path, encoding="utf-8"):
         index, *marks = line.split() or [""]
         if index in domains:
             name = index
-        elif index and name not in before:
+        elif index and index not in table.get(name, {}):
             questions = domains[name]["questions"]
             try:
                 assert int(index) in drawn(name, domains[name]) and len(marks) == len(questions)
                 table.setdefault(name, {})[index] = [answer(q, m) for q, m in zip(questions, marks)]
             except (AssertionError, KeyError, ValueError, IndexError):
                 raise SystemExit(f"{name}: {line.rstrip()!r} does not answer a drawn state") from None
+    table = {k: dict(sorted(v.items(), key=lambda x: int(x[0]))) for k, v in table.items()}
     rows = (f"{json.dumps(k)}:{json.dumps(v, separators=(',', ':'))}" for k, v in sorted(table.items()))
     FILE.write_text("{\n" + ",\n".join(rows) + "\n}\n", encoding="utf-8")
 
