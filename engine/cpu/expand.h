@@ -18,27 +18,34 @@ INLINE vu bf16_of_bf16(const uint8_t *p) { return vloadu(p); }
 INLINE vu bf16_of_f32(const uint8_t *p) { return to_bf16_two((vf)vloadu(p), (vf)vloadu(p + VW * 4)); }
 INLINE vu bf16_of_f16(const uint8_t *p) { return to_bf16_two(from_f16(vloadh(p)), from_f16(vloadh(p + VW * 2))); }
 
+// Weights come from memory in as many streams as there are rows, too many for the processor to
+// foresee: AHEAD is how many bytes before its use a row's next part is asked for.
+enum { AHEAD = 320 };
+
 // DENSE defines the expansion of VW outputs from row n, inputs [k0, k1). PER is the number of
 // inputs in a lane, BYTES the size of a stored input.
-#define DENSE(name, LOAD, PER, BYTES)                                                       \
+#define DENSE(name, LOAD, PER, BYTES)                                                          \
   static void name(const clef_weight *w, int64_t n, int64_t k0, int64_t k1, uint32_t *panel) { \
-    const int64_t unit = (int64_t)VW * PER;                                                 \
-    for (int64_t k = k0; k < k1; k += unit, panel += (int64_t)VW * NR) {                    \
-      vu t[VW];                                                                             \
-      for (int i = 0; i < VW; i++) {                                                        \
-        t[i] = (vu){0};                                                                     \
-        if (n + i >= w->rows) continue;                                                     \
-        const uint8_t *p = w->data + (n + i) * w->row_bytes + k * BYTES;                    \
-        if (k + unit <= k1) {                                                               \
-          t[i] = LOAD(p);                                                                   \
-          continue;                                                                         \
-        }                                                                                   \
-        uint8_t tail[VW * 8] = {0};                                                         \
-        memcpy(tail, p, (size_t)((k1 - k) * BYTES));                                        \
-        t[i] = LOAD(tail);                                                                  \
-      }                                                                                     \
-      put(t, panel);                                                                        \
-    }                                                                                       \
+    const int64_t unit = (int64_t)VW * PER, rows = w->rows - n;                                \
+    const uint8_t *p = w->data + n * w->row_bytes + k0 * BYTES;                                \
+    for (; k0 < k1; k0 += unit, p += unit * BYTES, panel += (int64_t)VW * NR) {                \
+      vu t[VW];                                                                                \
+      if (rows >= VW && k0 + unit <= k1) {                                                     \
+        UNROLL                                                                                 \
+        for (int i = 0; i < VW; i++) {                                                         \
+          __builtin_prefetch(p + i * w->row_bytes + AHEAD, 0, 2);                              \
+          t[i] = LOAD(p + i * w->row_bytes);                                                   \
+        }                                                                                      \
+      } else {                                                                                 \
+        for (int i = 0; i < VW; i++) {                                                         \
+          uint8_t tail[VW * 8] = {0};                                                          \
+          int64_t left = k1 - k0 < unit ? k1 - k0 : unit;                                      \
+          if (i < rows) memcpy(tail, p + i * w->row_bytes, (size_t)(left * BYTES));            \
+          t[i] = LOAD(tail);                                                                   \
+        }                                                                                      \
+      }                                                                                        \
+      put(t, panel);                                                                           \
+    }                                                                                          \
   }
 
 DENSE(expand_f32_f32, f32_of_f32, 1, 4)
@@ -85,6 +92,7 @@ INLINE void unpack_any(const uint8_t *p, int64_t left, int64_t n, int bits, uint
 // unpack takes the codes [k, k+n) of a row; the rest of SPAN becomes zero.
 static void unpack(const clef_weight *w, int64_t row, int64_t k, int64_t n, uint8_t *out) {
   const uint8_t *p = w->data + row * w->row_bytes + k * w->bits / 8;
+  for (int64_t i = 0; i < n * w->bits / 8; i += 64) __builtin_prefetch(p + AHEAD + i, 0, 2);
   if (w->bits == 8) memcpy(out, p, (size_t)n);
   else if (w->bits == 4) unpack4(p, n, out);
   else unpack_any(p, w->row_bytes - k * w->bits / 8, n, w->bits, out);
@@ -142,6 +150,7 @@ INLINE void expand_quant(const clef_weight *w, int64_t n, int64_t k0, int64_t k1
     for (int64_t o = 0; o < len; o += unit, panel += (int64_t)VW * NR) {
       if ((k + o) % w->group == 0) group_values(w, n, (k + o) / w->group, scale, bias);
       vu t[VW];
+      UNROLL
       for (int i = 0; i < VW; i++) {
         vf a = codes_f32(codes[i] + o, scale[i], bias[i]);
         t[i] = per == 1 ? (vu)a : to_bf16_two(a, codes_f32(codes[i] + o + VW, scale[i], bias[i]));
@@ -170,6 +179,7 @@ static void expand_int8(const clef_weight *w, int64_t n, int64_t k0, int64_t k1,
     }
     for (int64_t o = 0; o < len; o += unit, panel += (int64_t)VW * NR) {
       vu t[VW];
+      UNROLL
       for (int i = 0; i < VW; i++) t[i] = vloadu(codes[i] + o);
       put(t, panel);
     }
