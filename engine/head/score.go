@@ -110,8 +110,11 @@ func (j *job) run(hidden backend.Buffer, ids []int32) ([][]float32, error) {
 }
 
 // readSequence normalises hidden in place, block by block, and returns the memory (T, Width).
+// The memory and its norms are Work: their products run over all tokens and six times, the
+// other products of the head over a few rows.
 func (j *job) readSequence(hidden backend.Buffer) backend.Buffer {
-	memory := j.buffer(hidden.Rows(), j.cfg.Width)
+	memory := j.b.New(hidden.Rows(), j.cfg.Width, backend.Work)
+	j.free = append(j.free, memory)
 	tmp := j.b.New(min(blockRows, hidden.Rows()), hidden.Cols(), backend.Exact)
 	for from := 0; from < hidden.Rows(); from += blockRows {
 		to := min(from+blockRows, hidden.Rows())
@@ -155,7 +158,8 @@ func (j *job) optionQueries(hidden, lexical backend.Buffer) backend.Buffer {
 // routeEvidence lets every option attend to all tokens, then transforms it.
 func (j *job) routeEvidence(i int, options, memory backend.Buffer) {
 	e := &j.evidence[i]
-	m := j.normed(memory, e.memoryNorm)
+	m := j.b.New(memory.Rows(), memory.Cols(), backend.Work)
+	j.b.LayerNorm(m, memory, e.memoryNorm.w, e.memoryNorm.b, normEps)
 	q := j.normed(options, e.queryNorm)
 	j.attend(options, q, m, e.attn)
 	j.feedForward(options, e.ffNorm, e.up, e.down)
