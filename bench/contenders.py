@@ -87,7 +87,8 @@ def llama_runner(path, variant, threads, longest):
         began = time.perf_counter()
         for at in range(0, n, c.n_batch):
             part = all_ids[at:at + c.n_batch]
-            if L.llama_decode(context, L.llama_batch_get_one((L.llama_token * len(part))(*part), len(part))):
+            tokens = (L.llama_token * len(part))(*part)  # the batch points to it
+            if L.llama_decode(context, L.llama_batch_get_one(tokens, len(part))):
                 raise SystemExit("llama_decode failed")
         L.llama_synchronize(context)
         return time.perf_counter() - began
