@@ -154,7 +154,7 @@ func (r benchReport) print(w io.Writer) error {
 		if row.Peak > 0 {
 			fmt.Fprintf(t, "%.0f\t%.0f %%\t\n", row.Rate, 100*row.Share)
 		} else {
-			fmt.Fprint(t, "-\t-\t\n")
+			fmt.Fprint(t, "-\tnot measured\t\n")
 		}
 	}
 	return t.Flush()

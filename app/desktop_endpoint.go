@@ -25,9 +25,6 @@ import (
 // glyphTime is how long the menu-bar glyph shows a request at least: most are over before an eye could see them.
 const glyphTime = 400 * time.Millisecond
 
-// keptCalls is how many of the last requests the window can show.
-const keptCalls = 200
-
 // appEndpoint is the endpoint of the app: on from the first start, one click to stop it for good.
 type appEndpoint struct {
 	lib    *library
@@ -79,11 +76,8 @@ func (e *appEndpoint) apply() {
 	var key string
 	var err error
 	if on {
-		// No key is stored: everybody on this machine is answered. A key that cannot be read is no such permission.
-		if key, err = secret.Endpoint(filepath.Join(xdg.ConfigHome, "clefbar")).Load(); errors.Is(err, secret.ErrNone) {
-			key, err = "", nil
-		}
-		if err == nil {
+		// Without a key everybody on this machine is answered. A key that cannot be read is no such permission.
+		if key, err = e.Key(); err == nil {
 			service, err = endpoint.Start(net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), e.server(key))
 		}
 	}
@@ -133,7 +127,6 @@ func (e *appEndpoint) State() ui.EndpointState {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	s := e.state
-	s.Last = slices.Clone(s.Last)
 	s.Busy = e.running > 0 || time.Since(e.last) < glyphTime
 	if s.Today > 0 && e.day != time.Now().YearDay() {
 		s.Today = 0
@@ -151,6 +144,44 @@ func (e *appEndpoint) SetPort(port int) {
 	e.set(func(s *ui.EndpointState) { s.Port = port }, func(s *settings) {
 		s.Endpoint.Addr = net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
 	})
+}
+
+// endpointKey is the place of the key that callers have to send.
+func endpointKey() secret.Store { return secret.Endpoint(filepath.Join(xdg.ConfigHome, "clefbar")) }
+
+// Key implements ui.Endpoint.
+func (e *appEndpoint) Key() (string, error) {
+	key, err := endpointKey().Load()
+	if errors.Is(err, secret.ErrNone) {
+		return "", nil
+	}
+	return key, err
+}
+
+// SetKey implements ui.Endpoint. The endpoint starts anew only once the key is kept: it is never open by mistake.
+func (e *appEndpoint) SetKey(on bool) {
+	go func() {
+		change := endpointKey().Delete
+		if on {
+			change = func() error { return endpointKey().Save(secret.New()) }
+		}
+		if err := change(); err != nil {
+			e.refuse(err)
+			return
+		}
+		e.apply()
+	}()
+}
+
+// refuse stops answering: whoever asked for a key must not be answered without one.
+func (e *appEndpoint) refuse(err error) {
+	e.changing.Lock()
+	defer e.changing.Unlock()
+	e.stopService()
+	e.mu.Lock()
+	e.state.Err = err
+	e.mu.Unlock()
+	e.ring()
 }
 
 func (e *appEndpoint) set(state func(*ui.EndpointState), kept func(*settings)) {
@@ -195,10 +226,6 @@ func (e *appEndpoint) Finished(ev endpoint.Event) {
 	e.last = time.Now()
 	time.AfterFunc(glyphTime+bellPause, e.ring)
 	e.state.Today++
-	e.state.Last = append(e.state.Last, ui.Call{Time: ev.At, Path: ev.Path, Status: ev.Status, Took: ev.Took})
-	if n := len(e.state.Last); n > keptCalls {
-		e.state.Last = slices.Delete(e.state.Last, 0, n-keptCalls)
-	}
 	e.mu.Unlock()
 	e.history.keep(ev)
 	e.requests.Finished(seen(ev))

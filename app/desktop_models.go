@@ -47,9 +47,9 @@ func (m *appModels) look() {
 // List implements ui.Models.
 func (m *appModels) List() []ui.Model {
 	m.mu.Lock()
-	entries := m.entries
+	entries, lib := m.entries, m.lib
 	m.mu.Unlock()
-	have, err := m.lib.room().Gives(held(m.lib.opened(m.worker), m.lib.tokens()))
+	have, err := m.lib.room().Gives(m.lib.held(m.lib.opened(m.worker)))
 	list := make([]ui.Model, 0, len(entries))
 	for _, e := range entries {
 		m := ui.Model{
@@ -63,9 +63,10 @@ func (m *appModels) List() []ui.Model {
 		case e.item != nil && e.item.State != shelf.Ready:
 			m.Usable, m.Note = false, e.item.State.String()+": "+e.item.Problem.Error()
 		case e.item != nil:
-			m.Note = size(e.item.Memory(fitTokens))
+			fit := shelf.Fit{Need: e.item.Memory(lib.tokens(e.key)), Have: have}
+			m.Note = size(fit.Need)
 			if err == nil {
-				m.Note += ", " + string(shelf.Fit{Need: e.item.Memory(fitTokens), Have: have}.Verdict())
+				m.Note += ", " + string(fit.Verdict())
 			}
 		}
 		list = append(list, m)
@@ -79,7 +80,7 @@ func (m *appModels) State() ui.ModelState {
 	chosen := m.worker.Chosen()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	s := ui.ModelState{ID: chosen, Info: st.Chosen}
+	s := ui.ModelState{ID: chosen, Info: st.Chosen, Longer: m.lib.longer(chosen)}
 	switch {
 	case m.opening != "":
 		s.Phase, s.ID = ui.PhaseOpening, m.opening

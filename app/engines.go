@@ -33,7 +33,7 @@ func (h howToRun) options(progress func(done, total int64)) (local.Options, erro
 		return local.Options{}, err
 	}
 	return local.Options{
-		Device: device, Precision: h.precision, Limit: h.maxTokens, Progress: progress,
+		Device: device, Precision: h.precision, Progress: progress,
 		Uncalibrated: h.uncalibrated,
 	}, nil
 }
@@ -44,7 +44,7 @@ func (l *library) openLocal(ctx context.Context, key string, progress func(done,
 	if err != nil {
 		return nil, err
 	}
-	opt.Temperature = l.set.Temperatures[key].T
+	opt.Temperature, opt.Limit = l.set.Temperatures[key].T, l.limit(key)
 	if info, known := l.Info(key); known {
 		opt.Name = info.Name // a folder of the Hub's cache is named by its commit
 	}

@@ -34,6 +34,7 @@ type library struct {
 	mu      sync.Mutex
 	entries []entry   // Etude first, then ready models, then the rest
 	scanned time.Time // when the disk was last looked at
+	trouble error     // why the Hub's cache could not be read then
 	insist  map[string]bool
 
 	measure sync.Once
@@ -90,9 +91,20 @@ func (l *library) Resolve(name string) (string, error) {
 		return e.key, nil
 	}
 	if family := familyOf(name); slices.Contains(familyNames(family), strings.ToLower(name)) || l.isKnown(name) {
-		return "", &engine.Error{Reason: engine.NoModel, Message: fmt.Sprintf("the model %s is not on this machine; get it with clefbar models get", name)}
+		return "", &engine.Error{Reason: engine.NoModel, Message: fmt.Sprintf("the model %s is not on this machine; get it with clefbar models get", short(name))}
 	}
-	return "", &engine.Error{Reason: engine.BadUsage, Message: "Unknown model: " + name}
+	return "", &engine.Error{Reason: engine.BadUsage, Message: "Unknown model: " + short(name)}
+}
+
+// longestName is how much of a name from a request an answer repeats.
+const longestName = 100
+
+// short cuts a name for a message.
+func short(name string) string {
+	if r := []rune(name); len(r) > longestName {
+		return string(r[:longestName]) + "…"
+	}
+	return name
 }
 
 // isKnown reports whether name is a repository that can be fetched.
@@ -197,13 +209,13 @@ func (l *library) refresh(ctx context.Context, age time.Duration, keep func(entr
 	if fresh {
 		return
 	}
-	items, err := shelf.Scan(ctx, hub.DefaultCache(), folders)
-	if err != nil {
+	items, trouble := shelf.Scan(ctx, hub.DefaultCache(), folders)
+	if ctx.Err() != nil {
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.scanned = time.Now()
+	l.scanned, l.trouble = time.Now(), trouble
 	l.takeLocked(items, keep)
 }
 
@@ -275,6 +287,13 @@ func (l *library) change(ctx context.Context, f func(*settings)) error {
 
 // look looks at the disk now.
 func (l *library) look(ctx context.Context) { l.refresh(ctx, 0, isOurs) }
+
+// cacheTrouble tells why the Hub's cache could not be read at the last look, nil when it could.
+func (l *library) cacheTrouble() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.trouble
+}
 
 // opened returns the models of this machine that are in memory, as of the last look at the disk.
 func (l *library) opened(w *worker.Worker) (list []entry) {

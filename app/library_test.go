@@ -66,3 +66,12 @@ func TestLookingHoldsNobodyUp(t *testing.T) {
 	}
 	all.Wait()
 }
+
+func TestLongNamesAreCut(t *testing.T) {
+	l := newLibrary(settings{}, howToRun{device: "auto"})
+	for _, name := range []string{strings.Repeat("x", 100_000), "clef-flash" + strings.Repeat("ä", 5000)} {
+		if _, err := l.Resolve(name); err == nil || len(err.Error()) > 400 {
+			t.Errorf("%.20q: got %d characters", name, len(err.Error()))
+		}
+	}
+}

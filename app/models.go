@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -35,7 +36,7 @@ func newModels(c *common) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error { return c.modelPath(args) },
 	}
 	inspect := &cobra.Command{
-		Use: "inspect DIR", Short: "List every tensor of a model: type, shape, quantisation",
+		Use: "inspect DIR|NAME", Short: "List every tensor of a model: type, shape, quantisation",
 		Example: "  clefbar models inspect ./clef-flash-4bit", Args: exactly(1),
 		RunE: func(_ *cobra.Command, args []string) error { return c.inspect(args[0]) },
 	}
@@ -97,6 +98,9 @@ func (c *common) listModels(cmd *cobra.Command, all bool) error {
 	var rows []modelRow
 	for _, e := range l.list(cmd.Context()) {
 		rows = append(rows, l.rowOf(e))
+	}
+	if err := l.cacheTrouble(); err != nil {
+		fmt.Fprintf(os.Stderr, "clefbar: the cache of the Hub's models cannot be read: %s\n", clean(err.Error()))
 	}
 	if all {
 		rows = append(rows, l.fetchable(rows)...)
@@ -176,7 +180,7 @@ type tensorRow struct {
 // inspect lists the tensors of a folder. A folder that cannot be run is listed too,
 // and the command fails with the reason.
 func (c *common) inspect(dir string) error {
-	list, err := models.Inspect(dir)
+	list, err := c.listing(dir)
 	if err != nil {
 		return modelError(dir, err)
 	}
@@ -203,6 +207,27 @@ func (c *common) inspect(dir string) error {
 		return modelError(dir, list.Problem)
 	}
 	return err
+}
+
+// listing lists the tensors of a folder, or of a model that has a name here.
+func (c *common) listing(what string) (*models.Listing, error) {
+	if _, err := os.Stat(what); err == nil {
+		return models.Inspect(what)
+	}
+	l, err := c.library()
+	if err != nil {
+		return nil, err
+	}
+	e, known := l.find(what)
+	switch {
+	case known && e.key == etudeKey:
+		return models.InspectFS(etudeFiles(), etudeKey)
+	case known && e.info.ServerSide:
+		return nil, usage("only a model of this machine can be looked into, not %s", e.key)
+	case known:
+		return models.Inspect(e.key)
+	}
+	return models.Inspect(what)
 }
 
 func printTensors(list *models.Listing) error {

@@ -108,21 +108,13 @@ func (l *library) fits(ctx context.Context, key string) error {
 	if err != nil || len(items) != 1 {
 		return nil // it cannot be measured: opening it will say why
 	}
-	fit, err := l.fit(items[0].Memory(l.tokens()), 0)
+	fit, err := l.fit(items[0].Memory(l.tokens(key)), 0)
 	if err != nil || fit.Verdict() != shelf.TooMuch {
 		return nil
 	}
 	return &engine.Error{Reason: engine.NoMemory, Message: fmt.Sprintf(
 		"the model needs %s of memory and this machine can give %s: take a smaller one, or add --force to try",
 		size(fit.Need), size(fit.Have))}
-}
-
-// tokens is the length of request that memory is reckoned for.
-func (l *library) tokens() int {
-	if l.how.maxTokens > 0 {
-		return l.how.maxTokens
-	}
-	return fitTokens
 }
 
 // modelError gives an error of package models its reason.

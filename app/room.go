@@ -45,9 +45,9 @@ func (l *library) fit(need, held int64) (shelf.Fit, error) {
 }
 
 // held adds up what open models take beside their weights, which are mapped files: the system counts those as to be had.
-func held(open []entry, tokens int) (n int64) {
+func (l *library) held(open []entry) (n int64) {
 	for _, e := range open {
-		n += max(0, e.memory(tokens)-e.info.WeightBytes)
+		n += max(0, e.memory(l.tokens(e.key))-e.info.WeightBytes)
 	}
 	return n
 }

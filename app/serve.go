@@ -109,7 +109,7 @@ func (f serveFlags) options(l *library, w *worker.Worker, key string) endpoint.O
 		List:    func() []endpoint.Listing { return l.listings(w) },
 		Limits:  engine.Limits{NeutralIDs: f.ids == "neutral" || l.set.Endpoint.Neutral, Independent: f.mode == "independent"},
 		Key:     key,
-		Origins: slices.Concat(f.origins, l.set.Endpoint.Origins, strings.Split(os.Getenv("CLEFBAR_ORIGINS"), ",")),
+		Origins: slices.Concat(f.allOrigins(), l.set.Endpoint.Origins),
 		Hosts:   f.hosts,
 		Log:     f.log(),
 	}
@@ -152,10 +152,28 @@ func (f serveFlags) check() error {
 		return usage("--mode is joint or independent, not %q", f.mode)
 	case f.maxTokens < 0 || f.maxTokens > local.MaxLimit:
 		return usage("--max-tokens is between 1 and %d, not %d", local.MaxLimit, f.maxTokens)
+	case f.wrongOrigin() != nil:
+		return usage("--origins: %v", f.wrongOrigin())
 	case f.depth < 1 || f.depth > 10000:
 		return usage("--queue is between 1 and 10000, not %d", f.depth)
 	}
 	return nil
+}
+
+// wrongOrigin returns what is wrong with the first origin that is none. What cannot match would be a page that is
+// refused later, for no reason that anybody sees.
+func (f serveFlags) wrongOrigin() error {
+	for _, o := range f.allOrigins() {
+		if err := endpoint.CheckOrigin(o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// allOrigins are those of the flag and of CLEFBAR_ORIGINS.
+func (f serveFlags) allOrigins() []string {
+	return append(slices.Clone(f.origins), strings.Split(os.Getenv("CLEFBAR_ORIGINS"), ",")...)
 }
 
 // key returns the bearer key from the file or the environment, "" for none.

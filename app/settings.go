@@ -28,6 +28,9 @@ type settings struct {
 	// OldKeys are keys of servers by address, in files of earlier versions: see moveKeys.
 	OldKeys map[string]string `json:"server_keys,omitempty"`
 
+	// Limits holds how many tokens a model reads at most, by its key, where a person has raised it.
+	Limits map[string]int `json:"limits,omitempty"`
+
 	Endpoint endpointSettings `json:"endpoint,omitzero"`
 	History  historySettings  `json:"history,omitzero"`
 

@@ -87,11 +87,14 @@ func (s *appShelf) close() {
 // Machine implements ui.Shelf.
 func (s *appShelf) Machine() ui.Machine {
 	m := ui.Machine{Name: s.name, Looking: s.looking.Load() > 0, Offline: hub.Offline()}
+	if err := s.lib.cacheTrouble(); err != nil {
+		m.Trouble = sentence(err)
+	}
 	open := s.lib.opened(s.worker)
 	for _, e := range open {
-		m.InUse += e.memory(s.lib.tokens())
+		m.InUse += e.memory(s.lib.tokens(e.key))
 	}
-	m.Gives, _ = s.lib.room().Gives(held(open, s.lib.tokens())) // 0 is said to be unknown
+	m.Gives, _ = s.lib.room().Gives(s.lib.held(open)) // 0 is said to be unknown
 	return m
 }
 

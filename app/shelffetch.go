@@ -78,7 +78,7 @@ func (s *appShelf) start(f *fetch) {
 // wanted says what a row is fetched from.
 func (s *appShelf) wanted(id string) (*fetch, bool) {
 	if k, ok := s.lib.inCatalog(id); ok {
-		return &fetch{id: id, repo: k.Repo, name: k.Name, layout: k.Layout, note: k.Note + " Checked as it arrives.", memory: k.Memory(s.lib.tokens()), guess: k.Bytes}, true
+		return &fetch{id: id, repo: k.Repo, name: k.Name, layout: k.Layout, note: k.Note + " Checked as it arrives.", memory: k.Memory(fitTokens), guess: k.Bytes}, true
 	}
 	e, ok := s.find(id)
 	if !ok || e.item == nil || e.item.Repo == "" {

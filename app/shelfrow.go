@@ -30,7 +30,7 @@ func (s *appShelf) row(e entry, open bool) ui.Shelved {
 		r.Note = e.info.Path
 	}
 	if r.Known {
-		r.Memory = e.memory(s.lib.tokens())
+		r.Memory = e.memory(s.lib.tokens(e.key))
 		r.Ticket, r.Measured = s.pace.ticket(e.key, e.info.Layout, e.operations())
 	}
 	if open && r.Stage == ui.StageReady {
@@ -114,7 +114,7 @@ func incompleteWhy(i *shelf.Item) string {
 func (s *appShelf) knownRow(k shelf.Known, gives int64) ui.Shelved {
 	r := ui.Shelved{
 		ID: k.Repo, Name: k.Name, Layout: k.Layout, Note: k.Size() + k.Note + " From " + owner(k.Repo) + ".", Known: true,
-		Disk: k.Bytes, Memory: k.Memory(s.lib.tokens()),
+		Disk: k.Bytes, Memory: k.Memory(fitTokens),
 	}
 	if gives > 0 && r.Memory > gives {
 		r.Note = k.Size() + "Runs on " + machineFor(r.Memory) + ", or on a server. From " + owner(k.Repo) + "."

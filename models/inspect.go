@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -28,17 +30,27 @@ type Listed struct {
 
 // Inspect lists every tensor of a model folder, in file order.
 func Inspect(dir string) (*Listing, error) {
-	src := dirSource(dir)
 	if st, err := os.Stat(dir); err == nil && !st.IsDir() {
 		return nil, notAFolder(dir)
 	}
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, systemError(filepath.Base(dir), err)
+	}
+	return inspect(dirSource(dir), filepath.Base(abs))
+}
+
+// InspectFS lists every tensor of a model whose files are in a file system, such as the embedded one.
+func InspectFS(fsys fs.FS, name string) (*Listing, error) { return inspect(fsSource{fsys}, name) }
+
+func inspect(src source, name string) (*Listing, error) {
 	names, err := src.names()
 	if err != nil {
 		return nil, err
 	}
 	l := &Listing{}
 	quant := map[string]string{}
-	f, err := Open(dir)
+	f, err := open(src, name)
 	if err != nil {
 		l.Problem = err
 	} else {

@@ -103,11 +103,18 @@ const (
 
 // rowHeight is the height of a fact in a list of this width.
 func (c *factColumn) rowHeight(r factRow, width float32) float32 {
-	text := r.text.heightAt(width - r.left() - dp(20))
-	if r.title && r.fact.text != "" {
-		text += dp(22)
+	if r.fact.text == "" {
+		return dp(20 + 2*factPad)
 	}
-	return max(dp(20), text) + dp(2*factPad)
+	return max(dp(20), r.text.heightAt(width-r.left()-dp(20))+r.under()) + dp(2*factPad)
+}
+
+// under is how far the words of a heading stand below it.
+func (r factRow) under() float32 {
+	if r.title && r.fact.name != "" {
+		return dp(22)
+	}
+	return 0
 }
 
 // left is where the words of a fact begin. Those of a heading stand under it.
@@ -130,7 +137,7 @@ func (c *factColumn) arrange(size fyne.Size) {
 	y := float32(0)
 	for i, r := range c.rows {
 		h := c.rowHeight(r, size.Width)
-		show(r.line, i > 0)
+		show(r.line, i > 0 && r.fact.name != "")
 		put(r.line, dp(20), y, size.Width-dp(40), 1)
 		top, x := y+dp(factPad), dp(20)
 		if r.icon != nil {
@@ -142,10 +149,7 @@ func (c *factColumn) arrange(size fyne.Size) {
 			room = size.Width - dp(40)
 		}
 		r.name.place(x, top, room, dp(20))
-		if r.title {
-			top += dp(22)
-		}
-		put(r.text, r.left(), top, size.Width-r.left()-dp(20), r.text.heightAt(size.Width-r.left()-dp(20)))
+		put(r.text, r.left(), top+r.under(), size.Width-r.left()-dp(20), r.text.heightAt(size.Width-r.left()-dp(20)))
 		y += h
 	}
 }

@@ -121,6 +121,7 @@ func (s *shelf) Open(id string) {
 func (s *shelf) Stop()                { s.state.Phase = PhaseNone; s.changed() }
 func (s *shelf) Unload()              { s.state.Phase = PhaseNone; s.changed() }
 func (s *shelf) AddFolder(string)     {}
+func (s *shelf) Raise(limit int)      { s.state.Info.Limit = limit; s.changed() }
 func (s *shelf) Watch(changed func()) { s.watch = changed }
 func (s *shelf) changed() {
 	if s.watch != nil {
@@ -138,6 +139,8 @@ func (s *switchboard) State() EndpointState { return s.state }
 func (s *switchboard) SetOn(on bool)        { s.state.On = on; s.watch() }
 func (s *switchboard) SetPort(port int)     { s.state.Port = port; s.watch() }
 func (s *switchboard) Watch(f func())       { s.watch = f }
+func (s *switchboard) SetKey(on bool)       { s.state.Key = on; s.watch() }
+func (s *switchboard) Key() (string, error) { return "clef_key", nil }
 
 func testDeps() (Deps, *scripted, *shelf, *switchboard) {
 	info := engine.ModelInfo{Name: "clef-flash", Layout: "4-bit", Device: "Metal", Limit: 16384}

@@ -69,11 +69,7 @@ func (p *page) modelRows() []menuRow {
 	var rows []menuRow
 	state := p.deps.Models.State()
 	for _, m := range p.deps.Models.List() {
-		name := modelName(m.Name)
-		if m.Layout != "" && !m.Practice {
-			name += " " + m.Layout
-		}
-		r := menuRow{text: name, detail: m.Note, checked: m.ID == state.ID, disabled: !m.Usable}
+		r := menuRow{text: m.full(), detail: m.Note, checked: m.ID == state.ID, disabled: !m.Usable}
 		r.run = func() { p.deps.Models.Open(m.ID) }
 		rows = append(rows, r)
 	}

@@ -206,10 +206,7 @@ func (m *menus) modelItems() []*fyne.MenuItem {
 	state := p.deps.Models.State()
 	var items []*fyne.MenuItem
 	for _, model := range p.deps.Models.List() {
-		label := modelName(model.Name)
-		if model.Layout != "" && !model.Practice {
-			label += " " + model.Layout
-		}
+		label := model.full()
 		if model.Note != "" {
 			label += "  —  " + model.Note
 		}

@@ -71,6 +71,36 @@ func TestTooLongForTheEncoder(t *testing.T) {
 	}
 }
 
+func TestTooLongCanRaiseTheLimit(t *testing.T) {
+	d, e, m, _ := testDeps()
+	d.FirstRun = true
+	tooLongLog(&d, e, m, nil)
+	w := testWindow(t, d, 1178, 730)
+	settle(w.page)
+	n := w.page.notice
+	if n == nil || len(n.buttons) != 3 || n.buttons[1].text.full != "Raise the limit to 32,768" || n.buttons[1].extra.full != "+1.1 GB" {
+		t.Fatalf("got %+v", n)
+	}
+	test.Tap(n.buttons[1])
+	w.page.modelChanged() // the watcher is told a moment later
+	settle(w.page)
+	if m.state.Info.Limit != 32768 || w.page.notice != nil || w.page.toolbar.decide.Disabled() {
+		t.Errorf("limit %d, card %v, Decide off %v", m.state.Info.Limit, w.page.notice, w.page.toolbar.decide.Disabled())
+	}
+}
+
+func TestRaiseTo(t *testing.T) {
+	for _, tt := range []struct{ limit, most, tokens, want int }{
+		{16384, 65536, 16385, 32768}, {16384, 65536, 40000, 65536}, {16384, 65536, 65537, 0}, {16384, 40000, 39000, 40000}, {16384, 0, 20000, 0}, {0, 65536, 10, 0},
+	} {
+		s := ModelState{Longer: Longer{Most: tt.most}}
+		s.Info.Limit = tt.limit
+		if got := s.raiseTo(tt.tokens); got != tt.want {
+			t.Errorf("%+v: got %d", tt, got)
+		}
+	}
+}
+
 func TestFailureIsACardWithAWayOut(t *testing.T) {
 	d, e, m, _ := testDeps()
 	d.FirstRun = true

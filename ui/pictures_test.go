@@ -162,7 +162,10 @@ func brokenDevice(_ *Deps, e *scripted, _ *shelf, _ *switchboard) {
 	e.err = &engine.Error{Reason: engine.Device, Message: "the GPU stopped in the middle of a decision"}
 }
 
-func tooLongLog(_ *Deps, e *scripted, _ *shelf, _ *switchboard) { e.tokens = 21390 }
+func tooLongLog(_ *Deps, e *scripted, m *shelf, _ *switchboard) {
+	e.tokens = 21390
+	m.state.Longer = Longer{Most: 65536, PerToken: 66_000}
+}
 
 func pasteLog(_ *testing.T, w *Window) {
 	p := w.page

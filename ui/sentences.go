@@ -116,8 +116,26 @@ func (p *page) tooLongNotice(model ModelState) notice {
 	} else {
 		n.actions = append(n.actions, noticeAction{text: "Shorten the state", run: p.focusState})
 	}
+	if to := model.raiseTo(used); to > 0 {
+		n.actions = append(n.actions, noticeAction{
+			text: "Raise the limit to " + thousands(to), extra: "+" + bytesText(int64(to-limit)*model.Longer.PerToken),
+			run: func() { p.deps.Models.Raise(to) },
+		})
+	}
 	n.actions = append(n.actions, noticeAction{text: "Cut the end…", run: p.askCut})
 	return n
+}
+
+// raiseTo is the next limit that is enough for so many tokens, doubling; 0 when the model cannot read so much.
+func (s ModelState) raiseTo(tokens int) int {
+	if s.Longer.Most < tokens || s.Info.Limit <= 0 {
+		return 0
+	}
+	limit := s.Info.Limit
+	for limit < tokens {
+		limit *= 2
+	}
+	return min(limit, s.Longer.Most)
 }
 
 // noModelNotice offers what can be opened, real models first.

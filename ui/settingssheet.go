@@ -11,7 +11,7 @@ import (
 // openSettings shows the settings. Everything applies at once.
 func (p *page) openSettings() {
 	m := newModal(p, "Settings", "")
-	m.width, m.height = 560, 586
+	m.width, m.height = 560, 644
 	m.body = newSettingsBody(p)
 	m.open()
 }
@@ -49,8 +49,9 @@ func newSettingsBody(p *page) *settingsBody {
 	b.add("Memory", "Free it when nothing was asked for a while", newSegments([]string{"Never", "5 min", "30 min", "2 h"}, idleIndex(p.settings.IdleMinutes), p.setIdle))
 	s := p.deps.Endpoint.State()
 	b.add("Endpoint", "Programs on this machine may ask at "+s.URL(), b.switchFor(s.On, p.deps.Endpoint.SetOn))
-	b.add("Port", keyNote(s), newPortField(s.Port, p.deps.Endpoint.SetPort))
+	b.add("Port", "Return takes it", newPortField(s.Port, p.deps.Endpoint.SetPort))
 	b.rows[len(b.rows)-1].wide = 88
+	b.addKey(s)
 	if h := p.deps.History; h != nil {
 		b.add("History", h.Note(), b.switchFor(h.On(), func(on bool) { go h.SetOn(on) }))
 	}
@@ -59,13 +60,6 @@ func newSettingsBody(p *page) *settingsBody {
 }
 
 func thresholdNote(v float64) string { return "Below " + probability(v) + " a person should look" }
-
-func keyNote(s EndpointState) string {
-	if s.Key {
-		return "Callers must send the key"
-	}
-	return "No key is asked for; only this machine can reach it"
-}
 
 func (b *settingsBody) switchFor(on bool, change func(bool)) *toggle {
 	t := newToggle("", change)

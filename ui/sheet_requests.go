@@ -32,7 +32,7 @@ func (p *page) openRequests() {
 	}
 	s := &requestsSheet{modal: newModal(p, requestsTitle, ""), log: p.deps.Requests}
 	if s.log == nil {
-		s.log = lastCalls{p.deps.Endpoint}
+		s.log = &RequestLog{}
 	}
 	s.body = newRequestsBody(s)
 	s.modal.body = s.body
@@ -90,31 +90,6 @@ func (s *requestsSheet) replay(r *Seen) {
 	s.close()
 	s.page.keep(c)
 }
-
-// lastCalls shows what the endpoint's own state tells, where nobody keeps a log.
-type lastCalls struct{ Endpoint }
-
-// Seen returns the last calls.
-func (l lastCalls) Seen() []Seen {
-	calls := l.State().Last
-	list := make([]Seen, 0, len(calls))
-	for i := len(calls) - 1; i >= 0; i-- {
-		list = append(list, Seen{ID: strconv.Itoa(i), At: calls[i].Time, Path: calls[i].Path, Status: calls[i].Status, Took: calls[i].Took})
-	}
-	return list
-}
-
-// KeepsBodies is false: there are none.
-func (l lastCalls) KeepsBodies() bool { return false }
-
-// KeepBodies does nothing.
-func (l lastCalls) KeepBodies(bool) {}
-
-// Clear does nothing.
-func (l lastCalls) Clear() {}
-
-// Watch does nothing: the endpoint has its own watcher.
-func (l lastCalls) Watch(func()) {}
 
 // requestsBody is the filter over the list, and one request beside it.
 type requestsBody struct {

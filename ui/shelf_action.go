@@ -116,6 +116,7 @@ func (r *shelfRow) menu() []menuRow {
 	if whole {
 		rows = append(rows, r.checkMenu()...)
 	}
+	rows = append(rows, menuRow{text: "About this model", run: func() { s.openAboutModel(m) }})
 	if onDisk && !m.Practice {
 		rows = append(rows, menuRow{text: revealText(), run: func() { s.shelf.Reveal(m.ID) }})
 	}

@@ -67,6 +67,7 @@ type shelfList struct {
 	cards       [2]*canvas.Rectangle
 	lines       []*canvas.Rectangle
 	looking     *label
+	trouble     *paragraph // with the place where downloads go
 	fixed       []fyne.CanvasObject
 }
 
@@ -97,7 +98,8 @@ func newShelfList(s *shelfPage) *shelfList {
 	}
 	l.looking = text("Looking for more…", colorInk3, regular)
 	l.looking.size = 12
-	l.fixed = append(l.fixed, l.track, l.fill)
+	l.trouble = newParagraph("", colorRed, 13)
+	l.fixed = append(l.fixed, l.track, l.fill, l.trouble)
 	l.ExtendBaseWidget(l)
 	return l
 }
@@ -150,6 +152,7 @@ func (l *shelfList) nameMachine() {
 		this += ": " + l.machine.Name
 	}
 	l.name.set(this)
+	l.trouble.set(l.machine.Trouble)
 	l.gives.set("")
 	l.free.set("")
 	l.inUse.set(bytesText(l.machine.InUse) + " in use")
@@ -174,7 +177,7 @@ func (l *shelfList) paint() {
 }
 
 func (l *shelfList) least() fyne.Size {
-	height := dp(shelfTop+sectionHead) + l.heightOf(l.rows[:l.here], l.across, dp(rowHere))
+	height := l.top(l.across) + dp(sectionHead) + l.heightOf(l.rows[:l.here], l.across, dp(rowHere))
 	if away := l.rows[l.here:]; len(away) > 0 {
 		height += dp(sectionGap+sectionHead+3) + l.heightOf(away, l.across, dp(rowRemote))
 	}
@@ -186,7 +189,7 @@ func (l *shelfList) arrange(size fyne.Size) {
 	width := size.Width - 2*pad
 	l.arrangeMachine(pad, width)
 	c := shelfColumnsAt(width)
-	y := dp(shelfTop)
+	y := l.top(size.Width)
 	l.arrangeHead(0, pad, y, c)
 	y = l.arrangeCard(0, l.rows[:l.here], pad, y+dp(sectionHead), width, dp(rowHere))
 	away := l.rows[l.here:]
@@ -201,6 +204,8 @@ func (l *shelfList) arrange(size fyne.Size) {
 
 func (l *shelfList) arrangeMachine(pad, width float32) {
 	x, y := pad+dp(4), dp(19)
+	show(l.trouble, l.trouble.text != "")
+	put(l.trouble, x, dp(50), width-dp(8), l.trouble.heightAt(width-dp(8)))
 	x += l.name.place(x, y, width/2, dp(20)) + dp(10)
 	l.gives.place(x, y, width/2, dp(20))
 	meter := min(dp(meterWidth), width/3)
@@ -228,6 +233,14 @@ func (l *shelfList) arrangeHead(i int, pad, y float32, c shelfColumns) {
 	l.columns[1].place(pad+c.memory, y-dp(3), c.width, dp(20))
 	show(l.columns[2].Text, c.tickets)
 	l.columns[2].placeRight(pad+c.ticket, y-dp(3), dp(ticketWidth), dp(20))
+}
+
+// top is where the heading of the first card stands, in a list of this width.
+func (l *shelfList) top(across float32) float32 {
+	if l.trouble.text == "" {
+		return dp(shelfTop)
+	}
+	return dp(shelfTop) + l.trouble.heightAt(across-2*dp(shelfPad+4)) + dp(4)
 }
 
 // heightOf is the height of the card that holds rows, in a list of this width.

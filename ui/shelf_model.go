@@ -24,6 +24,7 @@ type Shelf interface {
 	Repair(id string)
 	Remove(id string) // deletes the files that no other revision shares
 	Reveal(id string) // shows the files in Finder, or the file manager
+	About(id string) About
 	// OpenAnyway opens a model that does not seem to fit into memory.
 	OpenAnyway(id string)
 
@@ -61,8 +62,9 @@ type Machine struct {
 	Gives int64  // bytes that models may use together, the open one included; 0 for unknown
 	InUse int64  // bytes that the open model uses
 
-	Looking bool // the disk is still being read: more models may turn up
-	Offline bool // the person wants no network: nothing can be downloaded
+	Looking bool   // the disk is still being read: more models may turn up
+	Trouble string // why the place where downloads go cannot be read; "" when it can
+	Offline bool   // the person wants no network: nothing can be downloaded
 }
 
 // Stage is where a model is between a server and memory.
@@ -108,6 +110,13 @@ type Shelved struct {
 	Left        time.Duration
 
 	Verdict *Verdict // of the last check, nil before it
+}
+
+// About is what there is to know of a model.
+type About struct {
+	Text   string      // a sentence or two: what it is
+	Facts  [][2]string // names and what there is to say
+	Report string      // how it was made and how good it is, in Markdown; "" where nobody says
 }
 
 // Verdict is what checking a model found.

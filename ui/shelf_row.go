@@ -22,6 +22,7 @@ type shelfRow struct {
 	name, layout     *label
 	note             *paragraph // as many lines as it takes
 	tag              *badge
+	practice         *badge // beside another tag
 	disk, need, word *label
 	ticket           *label
 	track, fill      *canvas.Rectangle
@@ -51,11 +52,11 @@ func newShelfRow(s *shelfPage) *shelfRow {
 	r.note = newParagraph("", colorInk2, 12)
 	r.disk, r.need, r.word, r.ticket = text(colorInk2, regular), text(colorInk, regular), text(colorInk2, regular), text(colorInk2, regular)
 	r.word.size = 12
-	r.tag = newBadge("", colorInk2, colorRaised)
+	r.tag, r.practice = newBadge("", colorInk2, colorRaised), practiceBadge()
 	r.stop = newIconButton("close", "Give the download up", func() { r.shelf.askCancel(r.model) })
 	r.more = newIconButton("more", "More", nil)
 	r.more.onTap = func() { openPopMenu(r.more, r.menu()) }
-	r.parts = append(r.parts, r.note, r.tag, r.track, r.fill)
+	r.parts = append(r.parts, r.note, r.tag, r.practice, r.track, r.fill)
 	r.offer(shelfAction{})
 	r.found = newVerdictCard(r)
 	r.parts = append(r.parts, r.stop, r.more, r.found)
@@ -192,6 +193,7 @@ func (r *shelfRow) paint() {
 	r.tag.text.set(text)
 	r.tag.text.token, r.tag.fill = ink, fill
 	show(r.tag, text != "")
+	show(r.practice, s.Practice && text != r.practice.text.full)
 	r.tag.Refresh()
 	for _, l := range []*label{r.name, r.layout, r.disk, r.need, r.word, r.ticket} {
 		switch l {
@@ -282,7 +284,10 @@ func (r *shelfRow) arrange(size fyne.Size) {
 	if r.tag.Visible() {
 		least := r.tag.MinSize()
 		put(r.tag, x, top, least.Width, least.Height)
+		x += least.Width + dp(8)
 	}
+	least := r.practice.MinSize()
+	put(r.practice, x, top, min(least.Width, max(0, end-x)), least.Height)
 	put(r.note, dp(shelfIndent), middle+dp(2), noteWide(size.Width), more+r.note.lineHeight())
 	r.disk.placeRight(c.disk, middle-dp(10), dp(diskWidth), dp(20))
 	r.arrangeMemory(c, middle)

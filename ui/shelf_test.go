@@ -21,6 +21,10 @@ type storeroom struct {
 	watch   func()
 }
 
+func (s *storeroom) About(id string) About {
+	return About{Text: "Model " + id + ".", Facts: [][2]string{{"Folder", "/models/" + id}}, Report: shortReport}
+}
+
 func (s *storeroom) Search(owner string, done func(Hits, error)) {
 	s.did("search", owner)
 	done(s.hits, s.err)
@@ -229,7 +233,7 @@ func TestShelfOfflineAndLooking(t *testing.T) {
 	for _, row := range s.list.row("flash4").menu() {
 		texts = append(texts, row.text+" "+row.detail)
 	}
-	if got := strings.Join(texts, "|"); got != "Check |Compare with a record… |"+revealText()+" |Copy the revision 3f2a9c1| |Remove… " {
+	if got := strings.Join(texts, "|"); got != "Check |Compare with a record… |About this model |"+revealText()+" |Copy the revision 3f2a9c1| |Remove… " {
 		t.Errorf("menu: %s", got)
 	}
 	store.machine.Offline, store.machine.Looking = false, false
@@ -331,6 +335,27 @@ func TestShelfWrapsWhatIsWrong(t *testing.T) {
 		}
 		if r.note.Position().X+r.note.Size().Width > r.act.Position().X {
 			t.Errorf("%v: the reason stands under the button", width)
+		}
+	}
+}
+
+func TestPracticeIsSaidInUseToo(t *testing.T) {
+	d, _, _, _ := testDeps()
+	store := mockShelf()
+	store.models[4].Stage = StageOpen
+	store.machine.Trouble = longTrouble
+	d.Shelf = store
+	for _, width := range []float32{760, 1178} {
+		_, s := shelfWindow(t, d, width, 730)
+		r := s.list.row("etude")
+		if r.tag.text.full != "In use" || !r.practice.Visible() || r.practice.Position().X < r.tag.Position().X+r.tag.Size().Width {
+			t.Errorf("%v: got %q, practice %v at %v", width, r.tag.text.full, r.practice.Visible(), r.practice.Position())
+		}
+		if s.list.row("flash4").practice.Visible() {
+			t.Error("a real model is called a practice model")
+		}
+		if end := s.list.trouble.Position().Y + s.list.trouble.Size().Height; !s.list.trouble.Visible() || end > s.list.heads[0].Position().Y {
+			t.Errorf("%v: the trouble with the cache ends at %v, the list begins at %v", width, end, s.list.heads[0].Position().Y)
 		}
 	}
 }

@@ -8,6 +8,7 @@
 package ui
 
 import (
+	"cmp"
 	"time"
 
 	"clefbar/engine"
@@ -19,7 +20,7 @@ type Deps struct {
 	Engine   Engine
 	Models   Models
 	Endpoint Endpoint
-	Requests Requests        // what the endpoint saw; nil shows the last calls only
+	Requests Requests        // what the endpoint saw; nil is an empty log
 	Shelf    Shelf           // the store of models; nil leaves the shelf out
 	History  History         // what programs asked, kept on disk; nil leaves the setting out
 	Settings Settings        // as they were saved
@@ -48,6 +49,7 @@ type Models interface {
 	Open(id string)        // closes the current one and opens this
 	Stop()                 // gives up opening
 	Unload()               // frees the memory; the next decision opens it again
+	Raise(limit int)       // opens the model anew for requests of so many tokens, also after a restart
 	AddFolder(path string) // any folder with a model in it
 	Watch(changed func())  // called from any goroutine
 }
@@ -60,6 +62,16 @@ type Model struct {
 	Note     string // "6.2 GB, fits", "practice model", or why it cannot be opened
 	Usable   bool
 	Practice bool
+}
+
+// full is the model's name for people, with its layout: "Clef-flash 8-bit". A practice model has only a name.
+func (m Model) full() string { return modelTitle(m.Name, m.Layout, m.Practice) }
+
+func modelTitle(name, layout string, practice bool) string {
+	if layout == "" || practice {
+		return modelName(name)
+	}
+	return modelName(name) + " " + layout
 }
 
 // Phase is where a model is between chosen and ready.
@@ -81,6 +93,13 @@ type ModelState struct {
 	Done, Total int64         // bytes, while opening
 	Left        time.Duration // estimate, 0 for none
 	Err         error
+	Longer      Longer
+}
+
+// Longer says how far the limit of a model can be raised. The zero value is not at all.
+type Longer struct {
+	Most     int   // tokens
+	PerToken int64 // bytes that a token more takes
 }
 
 // answers reports whether a decision can be asked for. One that was unloaded opens
@@ -109,10 +128,7 @@ func modelName(s string) string {
 
 // full is the name with the layout: "Clef-flash 8-bit".
 func (s ModelState) full() string {
-	if s.Info.Layout == "" || s.Info.Practice {
-		return s.title()
-	}
-	return s.title() + " " + s.Info.Layout
+	return modelTitle(cmp.Or(s.Info.Name, "No model"), s.Info.Layout, s.Info.Practice)
 }
 
 // Endpoint is the server on this machine. Methods may be called from any goroutine
@@ -121,6 +137,9 @@ type Endpoint interface {
 	State() EndpointState
 	SetOn(on bool)
 	SetPort(port int)
+	SetKey(on bool) // asks callers for a key, which is made anew, or stops asking
+	// Key is what callers have to send, "" for nothing. It asks the system's store and may wait for the person.
+	Key() (string, error)
 	Watch(changed func()) // called from any goroutine
 }
 
@@ -132,15 +151,6 @@ type EndpointState struct {
 	Err   error // why it is not answering although it is on
 	Busy  bool  // a program's request runs, or has just been answered
 	Today int   // requests answered today
-	Last  []Call
-}
-
-// Call is one answered request, without its text.
-type Call struct {
-	Time   time.Time
-	Path   string
-	Status int
-	Took   time.Duration
 }
 
 // URL is the address programs send requests to.

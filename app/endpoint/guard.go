@@ -1,6 +1,7 @@
 package endpoint
 
 import (
+	"fmt"
 	"net"
 	"net/http"
 	"regexp"
@@ -20,6 +21,18 @@ type guard struct {
 
 // loopbackOrigin matches pages that this machine itself serves.
 var loopbackOrigin = regexp.MustCompile(`^(?i:https?://(localhost|127\.0\.0\.1|\[::1\]))(:[0-9]{1,5})?$`)
+
+// originPattern is a browser's origin in which * may stand for a part of the host, or for the port.
+var originPattern = regexp.MustCompile(`^(?i:[a-z][a-z0-9+.-]*)://([A-Za-z0-9.*_-]+|\[[0-9A-Fa-f:.]+\])(:([0-9]{1,5}|\*))?/?$`)
+
+// CheckOrigin returns an error unless o can be allowed: an origin such as https://app.example, with * for any host or
+// port, or * alone for every page.
+func CheckOrigin(o string) error {
+	if o = strings.TrimSpace(o); o == "" || o == "*" || o == "null" || originPattern.MatchString(o) {
+		return nil
+	}
+	return fmt.Errorf("%q is no origin: write it like https://app.example or http://*.example:8080", clip(o))
+}
 
 func newGuard(origins, hosts []string) guard {
 	g := guard{hosts: []string{"localhost", "127.0.0.1", "::1"}, origins: []*regexp.Regexp{loopbackOrigin}}

@@ -139,3 +139,22 @@ func TestBareRefusals(t *testing.T) {
 		})
 	}
 }
+
+func TestCheckOrigin(t *testing.T) {
+	for _, good := range []string{
+		"", " ", "*", "null", "https://app.example", "https://app.example/", "http://*.example:8080", "http://localhost:*", "https://*", "http://[::1]:80",
+		"chrome-extension://abcdef", "HTTPS://App.Example",
+	} {
+		if err := CheckOrigin(good); err != nil {
+			t.Errorf("%q: %v", good, err)
+		}
+	}
+	for _, bad := range []string{
+		"nonsense", "app.example", "https://", "https://a/b", "https://a?b", "https://a b", "https://u@a", "https://a:port", "https://a:123456", "://a", "1http://a",
+		strings.Repeat("x", 10_000),
+	} {
+		if err := CheckOrigin(bad); err == nil || len(err.Error()) > 400 {
+			t.Errorf("%.40q: got %.100v", bad, err)
+		}
+	}
+}

@@ -11,6 +11,12 @@ import (
 //go:embed model
 var files embed.FS
 
+//go:embed REPORT.md
+var report string
+
+// Report is REPORT.md: what the model learned from, how good it is and where it fails, with its numbers, in Markdown.
+func Report() string { return report }
+
 // FS returns the model's folder: config.json, model.safetensors with its index,
 // joint_head.safetensors, joint_head_config.json, tokenizer.json, tokenizer_config.json
 // and clefbar.json, the card that names it a practice model. Its files live in the binary.

@@ -11,21 +11,21 @@ import (
 	"syscall"
 )
 
-// FolderError says that the cache's folder cannot be written.
+// FolderError says that the cache's folder cannot be used.
 type FolderError struct {
 	Path string // the file or folder that failed
 	Err  error
 }
 
 func (e *FolderError) Error() string {
-	what := "cannot be written: " + e.Err.Error()
+	what := "cannot be used: " + e.Err.Error()
 	switch {
 	case errors.Is(e.Err, fs.ErrPermission):
-		what = "belongs to another user or may not be written (" + e.Err.Error() + "): change its owner"
+		what = "belongs to another user or may not be used (" + e.Err.Error() + "): change its owner"
 	case errors.Is(e.Err, syscall.EROFS):
 		what = "is on a read-only disk"
 	case errors.Is(e.Err, syscall.ENOTDIR):
-		what = "cannot be made: a file stands where a folder should be (" + e.Err.Error() + "): move it away"
+		what = "cannot be used: a file stands where a folder should be (" + e.Err.Error() + "): move it away"
 	case errors.Is(e.Err, fs.ErrNotExist):
 		what = "is gone: is its disk still connected? Connect it and go on"
 	case errors.Is(e.Err, syscall.EFBIG):

@@ -51,6 +51,7 @@ type Item struct {
 	Missing     int64 // bytes to fetch, 0 when unknown
 	WeightBytes int64 // weights that a decision reads, in stored form
 	Need        Working
+	Positions   int // most tokens that the model was made for, 0 when not known
 
 	perToken float64 // operations, 0 when not known
 }
@@ -61,12 +62,12 @@ func (i Item) Operations(tokens int) float64 { return i.perToken * float64(token
 const maxConfig = 4 << 20
 
 // Scan finds every Clef-shaped model in the Hub's cache (all revisions) and in folders, each of which is a model or
-// holds models. Ready ones come first, then by name. A folder that cannot be read is an Item too.
-func Scan(ctx context.Context, cache hub.Cache, folders []string) ([]Item, error) {
-	var items []Item
-	repos, err := os.ReadDir(cache.Dir)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		items = append(items, Item{Name: filepath.Base(cache.Dir), Dir: cache.Dir, State: Broken, Problem: err})
+// holds models. Ready ones come first, then by name. A folder of the person's own that cannot be read is an Item too; a cache
+// that cannot be read is an error beside the rest, a *hub.FolderError.
+func Scan(ctx context.Context, cache hub.Cache, folders []string) (items []Item, trouble error) {
+	repos, err := readCache(cache)
+	if err != nil {
+		trouble = err
 	}
 	for _, r := range repos {
 		if ctx.Err() != nil {
@@ -88,7 +89,22 @@ func Scan(ctx context.Context, cache hub.Cache, folders []string) ([]Item, error
 		}
 		return strings.Compare(a.Name+a.Commit, b.Name+b.Commit)
 	})
-	return items, nil
+	return items, trouble
+}
+
+// readCache lists the repositories of the cache. One that is not there yet is empty.
+func readCache(cache hub.Cache) ([]os.DirEntry, error) {
+	if cache.Dir == "" { // only folders are wanted
+		return nil, nil
+	}
+	repos, err := os.ReadDir(cache.Dir)
+	if err == nil || errors.Is(err, os.ErrNotExist) {
+		return repos, nil
+	}
+	if p, ok := errors.AsType[*os.PathError](err); ok {
+		err = p.Err
+	}
+	return repos, &hub.FolderError{Path: cache.Dir, Err: err}
 }
 
 func scanRepo(cache hub.Cache, folder, repo string) (items []Item) {
@@ -210,7 +226,7 @@ func look(dir string) Item {
 		i.Name = f.Card.Name
 	}
 	i.Layout, i.Vision, i.DiskBytes = f.Layout, f.Vision(), f.DiskBytes
-	i.perToken = operations(f.Config)
+	i.perToken, i.Positions = operations(f.Config), f.Config.Positions
 	i.WeightBytes, i.Need = weightBytes(dir), workingSet(f.Config, f.Head.Width)
 	return i
 }

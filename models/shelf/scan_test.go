@@ -2,6 +2,7 @@ package shelf
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"clefbar/models/hub"
+	"clefbar/models/modeltest"
 )
 
 const golden = "../../engine/testdata/golden/"
@@ -145,5 +147,26 @@ func TestFit(t *testing.T) {
 	}
 	if have, err := (Room{GPU: 5 << 30}).Gives(1 << 30); err != nil || have != 5<<30 {
 		t.Errorf("got %d, %v: the GPU's own figure has the open models in it", have, err)
+	}
+}
+
+func TestScanOfWhatIsNoCache(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "hub")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	model := filepath.Join(dir, "m")
+	if err := os.CopyFS(model, modeltest.Small.Files(nil)); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{file: "a file stands", filepath.Join(file, "deeper"): "a file stands", filepath.Join(dir, "none"): ""} {
+		items, err := Scan(t.Context(), hub.Cache{Dir: name}, []string{model})
+		if len(items) != 1 || items[0].Name != "m" {
+			t.Errorf("%s: got %+v, want the one model of the folder", name, items)
+		}
+		if trouble, ok := errors.AsType[*hub.FolderError](err); ok != (want != "") || ok && (trouble.Path != name || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: got %v, want %q", name, err, want)
+		}
 	}
 }
