@@ -25,6 +25,11 @@ var metalHeaders = []string{
 	"metal_relational", "metal_geometric", "metal_type_traits", "metal_extended_vector",
 }
 
+// tensorHeader is what sources for tensor units include. Its text makes the shim's emulation known under Apple's name.
+const tensorHeader = "MetalPerformancePrimitives/MetalPerformancePrimitives.h"
+
+const tensorText = "namespace mpp { namespace tensor_ops = ::msl_tensor_ops; }"
+
 // toolchain is the compiler with the shim's files on disk and the runtime compiled.
 type toolchain struct {
 	clang, dir, headers, runtime string
@@ -42,7 +47,7 @@ var tools = sync.OnceValues(func() (*toolchain, error) {
 		return nil, err
 	}
 	h := sha256.New()
-	fmt.Fprintln(h, compiler, clangVersion(compiler), processor(), swizzles())
+	fmt.Fprintln(h, compiler, clangVersion(compiler), processor(), swizzles(), tensorText)
 	files, err := fs.Glob(shim, "shim/*")
 	if err != nil {
 		return nil, err
@@ -103,6 +108,12 @@ func (t *toolchain) install(files []string) error {
 		if err := replace(filepath.Join(t.headers, h), nil); err != nil {
 			return err
 		}
+	}
+	if err := os.MkdirAll(filepath.Join(t.headers, filepath.Dir(tensorHeader)), 0o755); err != nil {
+		return fmt.Errorf("write the shim: %w", err)
+	}
+	if err := replace(filepath.Join(t.headers, tensorHeader), []byte(tensorText+"\n")); err != nil {
+		return err
 	}
 	for _, name := range files {
 		b, err := shim.ReadFile(name)

@@ -20,6 +20,10 @@ type DeviceOptions struct {
 	Order  Order
 	Seed   uint32
 	Memory int64 // bytes that can be allocated; 0: no limit
+	// Family is the GPU to be; 0: Apple8. Apple10 has tensor units.
+	Family gpu.Family
+	// Products makes the device run products as the system's own kernels would.
+	Products bool
 	// Mutate changes sources before they are compiled. For tests of the tests.
 	Mutate func(l kernels.Library, source string) string
 	// Fail makes Submit fail. For tests of what a backend does then.
@@ -64,9 +68,17 @@ func NewDevice(o DeviceOptions) (*Device, error) {
 	}, nil
 }
 
-// Info describes the emulated device as an M2.
+// Info describes the emulated device, as an M2 unless the options say otherwise.
 func (d *Device) Info() gpu.Info {
-	return gpu.Info{Name: "Metal emulator", Architecture: "emulator", Family: gpu.Apple8, OS: "linux"}
+	i := gpu.Info{
+		Name: "Metal emulator", Architecture: "emulator", Family: gpu.Apple8, OS: "linux",
+		Products: d.options.Products, Emulated: true,
+	}
+	if d.options.Family != 0 {
+		i.Family = d.options.Family
+	}
+	i.Tensor = i.Family >= gpu.Apple10
+	return i
 }
 
 // Alloc returns zeroed memory with a guard page behind it.
@@ -241,6 +253,9 @@ func conflict(list []gpu.Dispatch) error {
 const statusIndex = 30
 
 func (d *Device) run(x *gpu.Dispatch) error {
+	if x.Product != nil {
+		return d.multiply(x)
+	}
 	p, ok := x.Pipeline.(*pipeline)
 	if !ok {
 		return fmt.Errorf("%s has no pipeline of this device", x.Name)

@@ -34,6 +34,11 @@ func TestWrongKernelsAreReported(t *testing.T) {
 		{"private_index", "array index"},
 		{"shift_too_far", "shift count"},
 		{"wild_pointer", "wild pointer"},
+		{"tensor_race", "threadgroup"},
+		{"tensor_divergent", "barrier divergence"},
+		{"tensor_wrong_scope", "matmul2d for 4 simdgroups run by 2"},
+		{"tensor_unguarded", "wild pointer"},
+		{"tensor_fine", ""},
 		{"fine", ""},
 	} {
 		t.Run(c.kernel, func(t *testing.T) {
@@ -100,6 +105,8 @@ func TestWrongSourcesAreRefused(t *testing.T) {
 		"threadgroup float *s [[threadgroup(0)]], uint t [[thread_position_in_grid]]"
 	k := func(body string) string { return head + "kernel void f(" + args + ") { " + body + " }" }
 	for _, c := range []struct{ what, src string }{
+		{"tensor operations without their header", k("mpp::tensor_ops::matmul2d<1, execution_simdgroups<4>> m;")},
+		{"tensor of device memory on threadgroup memory", k("using x = tensor<threadgroup float, extents<int, 16, 16>, tensor_inline>; x y(o, extents<int, 16, 16>());")},
 		{"device to threadgroup", k("threadgroup float *p = o; p[0] = 1;")},
 		{"device to thread", k("thread float *p = o; p[0] = 1;")},
 		{"constant to device", k("device const float *p = c; o[0] = p[0];")},

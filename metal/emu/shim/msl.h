@@ -2,3 +2,4 @@
 // ray tracing. The build puts it in front of every rewritten kernel source.
 #pragma once
 #include "register.h"
+#include "tensor.h"

@@ -156,6 +156,7 @@ void msl_switch_next(msl::Fiber *);
 void msl_sg_yield(msl::Fiber *);
 void msl_tg_barrier(uint32_t flags, uint32_t line);
 void msl_sg_barrier(uint32_t flags, uint32_t line);
+void msl_tensor_op(uint32_t simdgroups, uint32_t line);
 void *msl_tg_static(uint32_t size, uint32_t align, int id, msl_str name);
 [[noreturn]] void msl_fail(msl::Fiber *, const char *fmt, ...);
 void msl_warn(msl::Fiber *, const char *fmt, ...);

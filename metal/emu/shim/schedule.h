@@ -115,37 +115,45 @@ extern "C" void msl_sg_yield(Fiber *f) {
     msl_switch_next(f);
 }
 static uint32_t g_epoch = 1, g_dispatch_epoch = 1;
+constexpr uint32_t kNoOrder = 0x100; // in place of barrier flags: threads meet, memory is not ordered
 static inline void tg_release(TG *t) {
   for (uint32_t i = 0; i < t->nsg; i++) {
     t->sg[i].ready = t->sg[i].alive;
-    t->sg[i].epoch++;
+    if (t->bar_flags != kNoOrder) t->sg[i].epoch++;
   }
   t->arrived = 0;
+  if (t->bar_flags == kNoOrder) return;
   t->ep_exec = ++g_epoch;
   if (t->bar_flags & 2) t->ep_tg = ++g_epoch;
   if (t->bar_flags & 1) t->ep_dev = ++g_epoch;
 }
-extern "C" void msl_tg_barrier(uint32_t flags, uint32_t line) {
-  Fiber *f = self();
+// meet makes all threads of a threadgroup wait for each other at op.
+static void meet(Fiber *f, msl_str op, uint32_t flags, uint32_t line) {
   TG *t = f->tg;
-  f->op = "threadgroup_barrier";
+  f->op = op;
   f->line = line;
   if (t->arrived && t->bar_line != line)
-    msl_fail(f, "barrier divergence: this thread is at threadgroup_barrier line %u, others wait at line %u", line,
-             t->bar_line);
-  if (t->arrived && t->bar_flags != flags)
-    msl_fail(f, "threadgroup_barrier flags differ between threads (line %u)", line);
+    msl_fail(f, "barrier divergence: this thread is at %s line %u, others wait at line %u", op, line, t->bar_line);
+  if (t->arrived && t->bar_flags != flags) msl_fail(f, "%s flags differ between threads (line %u)", op, line);
   t->bar_line = line;
   t->bar_flags = flags;
   if (t->alive != t->n)
-    msl_warn(f, "threadgroup_barrier (line %u) reached after %u of %u threads returned early (undefined on the GPU)",
-             line, t->n - t->alive, t->n);
+    msl_warn(f, "%s (line %u) reached after %u of %u threads returned early (undefined on the GPU)", op, line,
+             t->n - t->alive, t->n);
   if (++t->arrived == t->alive) {
     tg_release(t);
     return;
   }
   f->sg->ready &= ~(1u << f->lane);
   msl_switch_next(f);
+}
+extern "C" void msl_tg_barrier(uint32_t flags, uint32_t line) { meet(self(), "threadgroup_barrier", flags, line); }
+// msl_tensor_op: every thread of the scope has to come, and nothing is promised about memory.
+extern "C" void msl_tensor_op(uint32_t simdgroups, uint32_t line) {
+  Fiber *f = self();
+  if (f->tg->nsg != simdgroups)
+    msl_fail(f, "matmul2d for %u simdgroups run by %u (undefined on the GPU)", simdgroups, f->tg->nsg);
+  meet(f, "matmul2d", kNoOrder, line);
 }
 extern "C" void msl_sg_barrier(uint32_t flags, uint32_t line) {
   Fiber *f = self();

@@ -1,5 +1,6 @@
 // One kernel per typical mistake. Each must be reported by the checked mode (see emu_test.go for the expected message).
 #include <metal_stdlib>
+#include <MetalPerformancePrimitives/MetalPerformancePrimitives.h>
 using namespace metal;
 #define ARGS device float *o [[buffer(0)]], uint t [[thread_index_in_threadgroup]], uint g [[threadgroup_position_in_grid]], uint lane [[thread_index_in_simdgroup]], uint sg [[simdgroup_index_in_threadgroup]]
 
@@ -31,4 +32,15 @@ kernel void shift_too_far(ARGS) { o[t] = 1 << (t & 63); }
 struct P { float3 a; float b; };
 kernel void layout(device float *o [[buffer(0)]], constant P &p [[buffer(1)]], threadgroup float *s [[threadgroup(0)]], uint t [[thread_index_in_threadgroup]]) { s[t] = 0; o[t] = p.b; }
 kernel void wild_pointer(ARGS) { o[t] = o[1u << 30]; }
+#define TENSORS threadgroup half a[512], b[512]; for (uint i = t; i < 512; i += 64) { a[i] = 1; b[i] = i / 16; } \
+    using op = tensor<threadgroup half, extents<int, 16, 32>, tensor_inline>; op l(a, extents<int, 16, 32>()), r(b, extents<int, 16, 32>()); \
+    constexpr auto d = mpp::tensor_ops::matmul2d_descriptor(32, 32, 16, false, true, false, mpp::tensor_ops::matmul2d_descriptor::mode::multiply);
+#define STORE(c) if (g == 0) for (ushort i = 0; i < c.get_capacity(); i++) if (c.is_valid_element(i) && c.get_multidimensional_index(i)[1] < 2) o[c.get_multidimensional_index(i)[1] * 32 + c.get_multidimensional_index(i)[0]] = c[i];
+kernel void tensor_race(ARGS) { TENSORS mpp::tensor_ops::matmul2d<d, execution_simdgroups<2>> m; auto c = m.template get_destination_cooperative_tensor<op, op, float>(); m.run(l, r, c); STORE(c) }
+kernel void tensor_divergent(ARGS) { TENSORS mpp::tensor_ops::matmul2d<d, execution_simdgroups<2>> m; auto c = m.template get_destination_cooperative_tensor<op, op, float>(); threadgroup_barrier(mem_flags::mem_threadgroup); if (sg == 0) { m.run(l, r, c); } else {
+    m.run(l, r, c); } STORE(c) }
+kernel void tensor_wrong_scope(ARGS) { TENSORS mpp::tensor_ops::matmul2d<d, execution_simdgroups<4>> m; auto c = m.template get_destination_cooperative_tensor<op, op, float>(); threadgroup_barrier(mem_flags::mem_threadgroup); m.run(l, r, c); STORE(c) }
+kernel void tensor_unguarded(ARGS) { TENSORS mpp::tensor_ops::matmul2d<d, execution_simdgroups<2>> m; auto c = m.template get_destination_cooperative_tensor<op, op, float>(); threadgroup_barrier(mem_flags::mem_threadgroup); m.run(l, r, c);
+    for (ushort i = 0; i < c.get_capacity(); i++) if (c.get_multidimensional_index(i)[1] != 5) o[c.get_multidimensional_index(i)[0] & (1 << 20 | 31)] = 1; }
+kernel void tensor_fine(ARGS) { TENSORS mpp::tensor_ops::matmul2d<d, execution_simdgroups<2>> m; auto c = m.template get_destination_cooperative_tensor<op, op, float>(); threadgroup_barrier(mem_flags::mem_threadgroup); m.run(l, r, c); STORE(c) }
 kernel void fine(ARGS) { threadgroup float s[64]; s[t] = t; threadgroup_barrier(mem_flags::mem_threadgroup); o[t + 64 * g] = s[t ^ 33]; }
