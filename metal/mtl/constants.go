@@ -13,6 +13,10 @@ const (
 	GPUFamilyApple7        = 1007
 	GPUFamilyApple10       = 1010
 	LanguageVersion3_1     = 196609
+	LanguageVersion4_0     = 262144
+	PipelineFailOnMiss     = 4         // MTLPipelineOptionFailOnBinaryArchiveMiss
+	DataTypeFloat32        = 268435488 // MPSDataTypeFloat32
+	numberSInt64           = 4         // kCFNumberSInt64Type
 	MathModeSafe           = 0
 	MathModeFast           = 2
 	ResourceStorageShared  = 0

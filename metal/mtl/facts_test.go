@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,8 +21,15 @@ type facts struct {
 		Owner, Sel, Ret, Source string
 		Args                    []string
 	}
-	Enums map[string]uint64
+	Enums     map[string]uint64
+	Functions map[string]struct {
+		Ret  string
+		Args []string
+	}
 }
+
+// others are the files of facts beside the one about Metal.
+var others = []string{"foundation.json", "mps.json"}
 
 func read(t *testing.T, name string) facts {
 	t.Helper()
@@ -59,7 +67,9 @@ func register(code string) string {
 // TestMessages compares every declared message with the facts.
 func TestMessages(t *testing.T) {
 	known := read(t, "selectors.json")
-	known.Selectors = append(known.Selectors, read(t, "foundation.json").Selectors...)
+	for _, name := range others {
+		known.Selectors = append(known.Selectors, read(t, name).Selectors...)
+	}
 	manual := []string{}
 	declared := table(t)
 	for _, m := range declared {
@@ -101,13 +111,13 @@ func TestMessages(t *testing.T) {
 // TestEnumerations compares every constant with the facts.
 func TestEnumerations(t *testing.T) {
 	metal := read(t, "selectors.json").Enums
+	for _, name := range others {
+		maps.Copy(metal, read(t, name).Enums)
+	}
 	for name, got := range names {
 		if want, ok := metal[name]; !ok || got != want {
 			t.Errorf("%s: got %d, want %d (known: %v)", name, got, want, ok)
 		}
-	}
-	if got, want := uint64(ThermalStateSerious), read(t, "foundation.json").Enums["NSProcessInfoThermalStateSerious"]; got != want {
-		t.Errorf("NSProcessInfoThermalStateSerious: got %d, want %d", got, want)
 	}
 	if got := unsafe.Sizeof(Size{}); got != 24 {
 		t.Errorf("MTLSize: got %d bytes, want 24", got)
@@ -115,7 +125,7 @@ func TestEnumerations(t *testing.T) {
 }
 
 // calls are the functions that send messages, with the place of the message among their arguments.
-var calls = map[string]bool{"send": true, "sendBool": true, "sendDouble": true}
+var calls = map[string]bool{"send": true, "sendBool": true, "sendDouble": true, "sendMatrix": true}
 
 // TestSends reads the sources for macOS: every call names a declared message and has
 // as many arguments as its encoding, and what older systems lack is asked for first.
@@ -171,6 +181,53 @@ func TestSends(t *testing.T) {
 		if !sent[name] && name != "objectResponds" {
 			t.Errorf("%s is declared and never sent", name)
 		}
+	}
+}
+
+// TestFunctions: every C function that is loaded is in the facts, and the Go function that
+// stands for it has as many arguments and as many results.
+func TestFunctions(t *testing.T) {
+	known := read(t, "selectors.json").Functions
+	for _, name := range others {
+		maps.Copy(known, read(t, name).Functions)
+	}
+	file, err := parser.ParseFile(token.NewFileSet(), "send_darwin.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	types, bound := map[string]*ast.FuncType{}, 0
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.ValueSpec:
+			if f, ok := n.Type.(*ast.FuncType); ok {
+				types[n.Names[0].Name] = f
+			}
+		case *ast.CompositeLit:
+			if id, ok := n.Type.(*ast.Ident); !ok || id.Name != "binding" {
+				return true
+			}
+			bound++
+			to := n.Elts[0].(*ast.UnaryExpr).X.(*ast.Ident).Name
+			name, err := strconv.Unquote(n.Elts[1].(*ast.BasicLit).Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			fact, ok := known[name]
+			if !ok {
+				t.Errorf("%s is not in the table of facts", name)
+				return true
+			}
+			if got, want := types[to].Params.NumFields(), len(fact.Args); got != want {
+				t.Errorf("%s: got %d arguments, want %d", name, got, want)
+			}
+			if got, want := types[to].Results.NumFields(), len(strings.TrimPrefix(fact.Ret, "v")); min(got, 1) != min(want, 1) {
+				t.Errorf("%s: got %d results, want %d", name, got, min(want, 1))
+			}
+		}
+		return true
+	})
+	if bound < 13 {
+		t.Errorf("got %d functions, want all that send_darwin.go loads", bound)
 	}
 }
 
@@ -267,18 +324,23 @@ func declaration(t *testing.T, c *ast.CallExpr) *message {
 
 // names ties constants to the enumeration members they stand for.
 var names = map[string]uint64{
-	"MTLBarrierScopeBuffers":                 BarrierScopeBuffers,
-	"MTLCommandBufferStatusError":            CommandBufferError,
-	"MTLCommandBufferErrorTimeout":           ErrorTimeout,
-	"MTLCommandBufferErrorOutOfMemory":       ErrorOutOfMemory,
-	"MTLDataTypeBool":                        DataTypeBool,
-	"MTLDataTypeUInt":                        DataTypeUInt,
-	"MTLDispatchTypeConcurrent":              DispatchTypeConcurrent,
-	"MTLGPUFamilyApple7":                     GPUFamilyApple7,
-	"MTLGPUFamilyApple10":                    GPUFamilyApple10,
-	"MTLLanguageVersion3_1":                  LanguageVersion3_1,
-	"MTLMathModeSafe":                        MathModeSafe,
-	"MTLMathModeFast":                        MathModeFast,
-	"MTLResourceStorageModeShared":           ResourceStorageShared,
-	"MTLResourceHazardTrackingModeUntracked": ResourceUntracked,
+	"MTLBarrierScopeBuffers":                   BarrierScopeBuffers,
+	"MTLCommandBufferStatusError":              CommandBufferError,
+	"MTLCommandBufferErrorTimeout":             ErrorTimeout,
+	"MTLCommandBufferErrorOutOfMemory":         ErrorOutOfMemory,
+	"MTLDataTypeBool":                          DataTypeBool,
+	"MTLDataTypeUInt":                          DataTypeUInt,
+	"MTLDispatchTypeConcurrent":                DispatchTypeConcurrent,
+	"MTLGPUFamilyApple7":                       GPUFamilyApple7,
+	"MTLGPUFamilyApple10":                      GPUFamilyApple10,
+	"MTLLanguageVersion3_1":                    LanguageVersion3_1,
+	"MTLMathModeSafe":                          MathModeSafe,
+	"MTLLanguageVersion4_0":                    LanguageVersion4_0,
+	"MTLPipelineOptionFailOnBinaryArchiveMiss": PipelineFailOnMiss,
+	"MPSDataTypeFloat32":                       DataTypeFloat32,
+	"kCFNumberSInt64Type":                      numberSInt64,
+	"NSProcessInfoThermalStateSerious":         ThermalStateSerious,
+	"MTLMathModeFast":                          MathModeFast,
+	"MTLResourceStorageModeShared":             ResourceStorageShared,
+	"MTLResourceHazardTrackingModeUntracked":   ResourceUntracked,
 }

@@ -11,16 +11,16 @@ import (
 // Reference: https://developer.apple.com/documentation/metal/mtllibrary
 type Library struct{ id uintptr }
 
-// NewLibrary compiles a source as MSL 3.1. A program without the usual load commands
-// would get an older language by default, so the version is set and read back.
+// NewLibrary compiles a source in a version of the language. A program without the usual
+// load commands would get an older one by default, so the version is set and read back.
 //
 // Reference: https://developer.apple.com/documentation/metal/mtldevice/makelibrary(source:options:)
-func (d Device) NewLibrary(source string, fastMath bool) (Library, error) {
+func (d Device) NewLibrary(source string, language int, fastMath bool) (Library, error) {
 	options := send(objectNew, class("MTLCompileOptions"))
 	defer release(options)
-	send(optionsSetLanguage, options, LanguageVersion3_1)
-	if v := send(optionsLanguage, options); v != LanguageVersion3_1 {
-		return Library{}, fmt.Errorf("compile kernels: Metal offers language version %#x, not 3.1", v)
+	send(optionsSetLanguage, options, uintptr(language))
+	if v := send(optionsLanguage, options); v != uintptr(language) {
+		return Library{}, fmt.Errorf("compile kernels: Metal offers language version %#x, not %#x", v, language)
 	}
 	setMath(options, fastMath)
 	var failed uintptr
@@ -60,10 +60,43 @@ type Constant struct {
 // Reference: https://developer.apple.com/documentation/metal/mtlcomputepipelinestate
 type Pipeline struct{ id uintptr }
 
-// NewPipeline specialises a function with its constants, by index, and compiles it.
+// NewPipeline specialises a function with its constants, by index, and compiles it. If
+// threads is not 0, the compiler may count on threadgroups not being larger. What is in
+// the archive is taken from there; what is not is added, and reported.
+//
+// Reference: https://developer.apple.com/documentation/metal/mtldevice/makecomputepipelinestate(descriptor:options:completionhandler:)
+func (d Device) NewPipeline(l Library, function string, constants []Constant, threads int, a Archive) (p Pipeline, added bool, err error) {
+	f, err := specialise(l, function, constants)
+	if err != nil {
+		return Pipeline{}, false, err
+	}
+	defer release(f)
+	options := send(objectNew, class("MTLComputePipelineDescriptor"))
+	defer release(options)
+	send(descriptorSetFunction, options, f)
+	if threads > 0 {
+		send(descriptorSetThreads, options, uintptr(threads))
+	}
+	var failed uintptr
+	if a.id != 0 {
+		send(descriptorSetArchives, options, send(arrayOne, class("NSArray"), a.id))
+		if id := send(deviceNewPipelineDescriptor, d.id, options, PipelineFailOnMiss, 0, uintptr(unsafe.Pointer(&failed))); id != 0 {
+			return Pipeline{id}, false, nil
+		}
+		added = sendBool(archiveAdd, a.id, options, uintptr(unsafe.Pointer(&failed)))
+	}
+	failed = 0
+	id := send(deviceNewPipelineDescriptor, d.id, options, 0, 0, uintptr(unsafe.Pointer(&failed)))
+	if id == 0 {
+		return Pipeline{}, added, failure("compile "+function, failed)
+	}
+	return Pipeline{id}, added, nil
+}
+
+// specialise gives a function its constants. The caller owns the result.
 //
 // Reference: https://developer.apple.com/documentation/metal/mtllibrary/makefunction(name:constantvalues:)
-func (d Device) NewPipeline(l Library, function string, constants []Constant) (Pipeline, error) {
+func specialise(l Library, function string, constants []Constant) (uintptr, error) {
 	values := send(objectNew, class("MTLFunctionConstantValues"))
 	defer release(values)
 	for i := range constants {
@@ -77,14 +110,9 @@ func (d Device) NewPipeline(l Library, function string, constants []Constant) (P
 	var failed uintptr
 	f := send(libraryNewFunctionConstants, l.id, nsString(function), values, uintptr(unsafe.Pointer(&failed)))
 	if f == 0 {
-		return Pipeline{}, failure("specialise "+function, failed)
+		return 0, failure("specialise "+function, failed)
 	}
-	defer release(f)
-	id := send(deviceNewPipeline, d.id, f, uintptr(unsafe.Pointer(&failed)))
-	if id == 0 {
-		return Pipeline{}, failure("compile "+function, failed)
-	}
-	return Pipeline{id}, nil
+	return f, nil
 }
 
 // MaxThreads is the most threads of a threadgroup, given the registers the kernel needs.

@@ -17,6 +17,36 @@ func (q CommandQueue) CommandBuffer() (CommandBuffer, bool) {
 	return CommandBuffer{send(objectRetain, id)}, true
 }
 
+// RetainingCommandBuffer returns a command buffer that keeps what it uses alive, as the
+// system's own kernels need it. The caller owns it.
+//
+// Reference: https://developer.apple.com/documentation/metal/mtlcommandqueue/makecommandbuffer()
+func (q CommandQueue) RetainingCommandBuffer() (CommandBuffer, bool) {
+	id := send(queueRetainingBuffer, q.id)
+	if id == 0 {
+		return CommandBuffer{}, false
+	}
+	return CommandBuffer{send(objectRetain, id)}, true
+}
+
+// Settle clears the first bytes of a buffer on the GPU and waits. Memory of a residency set
+// that has ended is given back only when the GPU has worked once more.
+//
+// Reference: https://developer.apple.com/documentation/metal/mtlblitcommandencoder/fill(buffer:range:value:)
+func (q CommandQueue) Settle(b Buffer, length int) {
+	c, ok := q.CommandBuffer()
+	if !ok {
+		return
+	}
+	defer c.Release()
+	if blit := send(bufferBlit, c.id); blit != 0 {
+		send(blitFill, blit, b.id, 0, uintptr(length), 0)
+		send(encoderEnd, blit)
+	}
+	c.Commit()
+	c.WaitUntilCompleted()
+}
+
 // AddResidencySet keeps the allocations of a set resident while the queue works (macOS 15).
 //
 // Reference: https://developer.apple.com/documentation/metal/mtlcommandqueue/addresidencyset(_:)

@@ -47,6 +47,14 @@ func (s ResidencySet) Commit() {
 	}
 }
 
+// Request asks for residency once more: the system may have taken it away from a process
+// that did nothing for a while.
+func (s ResidencySet) Request() {
+	if s.id != 0 {
+		send(residencyRequest, s.id)
+	}
+}
+
 // Release lets the memory go and gives the set up.
 func (s ResidencySet) Release() {
 	if s.id != 0 {

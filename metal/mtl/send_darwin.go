@@ -17,22 +17,60 @@ var (
 	poolPop       func(pool uintptr)
 	defaultDevice func() uintptr
 	allDevices    func() uintptr
+
+	msgMatrix      func(receiver, sel, device uintptr, left, right bool, rows, columns, interior uintptr, alpha, beta float64) uintptr
+	shadersSupport func(device uintptr) bool
+
+	matchingClass    func(name *byte) uintptr
+	serviceMatching  func(port uint32, matching uintptr) uint32
+	registryProperty func(entry uint32, key, allocator uintptr, options uint32) uintptr
+	objectRelease32  func(object uint32) int32
+	cfRelease        func(object uintptr)
+	cfType           func(object uintptr) uintptr
+	cfNumberType     func() uintptr
+	cfNumber         func(number uintptr, kind int, value unsafe.Pointer) bool
+)
+
+// binding ties a variable to a C function.
+type binding struct {
+	to   any
+	name string
+}
+
+// bind loads functions of a library.
+func bind(path string, list ...binding) error {
+	library, err := purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_GLOBAL)
+	if err != nil {
+		return fmt.Errorf("load %s: %w", path, err)
+	}
+	for _, f := range list {
+		address, err := purego.Dlsym(library, f.name)
+		if err != nil {
+			return fmt.Errorf("load %s: %w", f.name, err)
+		}
+		purego.RegisterFunc(f.to, address)
+	}
+	return nil
+}
+
+// Frameworks by path.
+const (
+	frameworks     = "/System/Library/Frameworks/"
+	foundation     = frameworks + "Foundation.framework/Foundation"
+	coreGraphics   = frameworks + "CoreGraphics.framework/CoreGraphics"
+	coreFoundation = frameworks + "CoreFoundation.framework/CoreFoundation"
+	metalFramework = frameworks + "Metal.framework/Metal"
+	shaders        = frameworks + "MetalPerformanceShaders.framework/MetalPerformanceShaders"
+	ioKit          = frameworks + "IOKit.framework/IOKit"
 )
 
 // load opens the frameworks once.
 var load = sync.OnceValue(func() error {
 	// Without CoreGraphics the default device of a command-line tool may be nil.
-	for _, path := range []string{
-		"/System/Library/Frameworks/Foundation.framework/Foundation",
-		"/System/Library/Frameworks/CoreGraphics.framework/CoreGraphics",
-	} {
-		if _, err := purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_GLOBAL); err != nil {
-			return fmt.Errorf("load %s: %w", path, err)
+	for _, path := range []string{foundation, coreGraphics} {
+		if err := bind(path); err != nil {
+			return err
 		}
-	}
-	metal, err := purego.Dlopen("/System/Library/Frameworks/Metal.framework/Metal", purego.RTLD_NOW|purego.RTLD_GLOBAL)
-	if err != nil {
-		return fmt.Errorf("load Metal: %w", err)
 	}
 	runtime, err := purego.Dlopen("/usr/lib/libobjc.A.dylib", purego.RTLD_NOW|purego.RTLD_GLOBAL)
 	if err != nil {
@@ -42,23 +80,30 @@ var load = sync.OnceValue(func() error {
 		return fmt.Errorf("load the Objective-C runtime: %w", err)
 	}
 	purego.RegisterFunc(&msgDouble, msgSend)
-	for _, f := range []struct {
-		to      any
-		library uintptr
-		name    string
-	}{
-		{&poolPush, runtime, "objc_autoreleasePoolPush"},
-		{&poolPop, runtime, "objc_autoreleasePoolPop"},
-		{&defaultDevice, metal, "MTLCreateSystemDefaultDevice"},
-		{&allDevices, metal, "MTLCopyAllDevices"},
-	} {
-		address, err := purego.Dlsym(f.library, f.name)
-		if err != nil {
-			return fmt.Errorf("load %s: %w", f.name, err)
-		}
-		purego.RegisterFunc(f.to, address)
+	purego.RegisterFunc(&msgMatrix, msgSend)
+	if err := bind("/usr/lib/libobjc.A.dylib", binding{&poolPush, "objc_autoreleasePoolPush"}, binding{&poolPop, "objc_autoreleasePoolPop"}); err != nil {
+		return err
 	}
-	return nil
+	return bind(metalFramework, binding{&defaultDevice, "MTLCreateSystemDefaultDevice"}, binding{&allDevices, "MTLCopyAllDevices"})
+})
+
+// loadShaders opens Metal Performance Shaders once. Nothing depends on them.
+var loadShaders = sync.OnceValue(func() error {
+	return bind(shaders, binding{&shadersSupport, "MPSSupportsMTLDevice"})
+})
+
+// loadRegistry opens what reads the registry of hardware once. Nothing depends on it.
+var loadRegistry = sync.OnceValue(func() error {
+	if err := bind(
+		ioKit, binding{&matchingClass, "IOServiceMatching"}, binding{&serviceMatching, "IOServiceGetMatchingService"},
+		binding{&registryProperty, "IORegistryEntryCreateCFProperty"}, binding{&objectRelease32, "IOObjectRelease"},
+	); err != nil {
+		return err
+	}
+	return bind(
+		coreFoundation, binding{&cfRelease, "CFRelease"}, binding{&cfType, "CFGetTypeID"},
+		binding{&cfNumberType, "CFNumberGetTypeID"}, binding{&cfNumber, "CFNumberGetValue"},
+	)
 })
 
 // selector registers the selector on first use. One thread uses the package.
@@ -87,6 +132,11 @@ func sendBool(m *Message, receiver uintptr, args ...uintptr) bool {
 
 // sendDouble is send for a result in a floating-point register.
 func sendDouble(m *Message, receiver uintptr) float64 { return msgDouble(receiver, m.selector()) }
+
+// sendMatrix is send for the one message with floating-point arguments.
+func sendMatrix(m *Message, receiver, device uintptr, left, right bool, rows, columns, interior uintptr, alpha, beta float64) uintptr {
+	return msgMatrix(receiver, m.selector(), device, left, right, rows, columns, interior, alpha, beta)
+}
 
 // can asks whether an object understands a message.
 func can(m *Message, receiver uintptr) bool {
