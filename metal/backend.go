@@ -23,7 +23,7 @@ import (
 // Options tune a backend. The zero value is right for use.
 type Options struct {
 	Budget float64 // predicted seconds of a command buffer; 0: 0.1
-	Table  *Table  // tile choices; nil: the shipped ones
+	Table  *Table  // how products are computed; nil: the shipped choices for the GPU
 }
 
 // defaultBudget keeps a command buffer so short that the system does not think the
@@ -46,15 +46,19 @@ type Backend struct {
 	wide    bool // Work is bfloat: a run has left the range of half
 	dry     bool // nothing runs: memory is not touched
 	unmixed bool // matrix products need operands of one type
-	status  gpu.Memory
+	// noTensor says why tensor units are not used, nil while they may be.
+	noTensor error
+	status   gpu.Memory
 
 	pool      pool
 	rec       recorder
 	weights   []gpu.Memory
 	arena     arena
 	weightLen int64
-	pipelines map[kernels.Kernel]gpu.Pipeline
-	held      *convolution // recorded with the gates that follow it
+	// operations are those of all matrix products so far.
+	operations float64
+	pipelines  map[kernels.Kernel]gpu.Pipeline
+	held       *convolution // recorded with the gates that follow it
 
 	ctx  context.Context
 	stop func() bool
@@ -79,9 +83,6 @@ func New(dev gpu.Device, o Options) (*Backend, error) {
 		dev: dev, chip: ChipOf(dev.Info()), table: o.Table, budget: o.Budget, status: status,
 		pipelines: map[kernels.Kernel]gpu.Pipeline{}, ctx: context.Background(),
 	}
-	if b.table == nil {
-		b.table = Shipped()
-	}
 	if b.budget == 0 {
 		b.budget = defaultBudget
 	}
@@ -90,6 +91,14 @@ func New(dev gpu.Device, o Options) (*Backend, error) {
 	if err := LaneTest(dev); err != nil {
 		status.Release()
 		return nil, err
+	}
+	if b.table == nil {
+		b.table = Shipped()
+		if dev.Info().Tensor {
+			if b.noTensor = TensorTest(context.Background(), dev); b.noTensor == nil {
+				b.table = ShippedTensor()
+			}
+		}
 	}
 	return b, nil
 }

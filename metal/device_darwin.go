@@ -1,11 +1,8 @@
 package metal
 
 import (
-	"errors"
 	"fmt"
 	"runtime"
-	"strings"
-	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -24,8 +21,13 @@ type device struct {
 	mtl       mtl.Device
 	queue     mtl.CommandQueue
 	resident  mtl.ResidencySet
-	changed   bool // allocations since the set was committed
+	kept      int64 // bytes in the set
+	changed   bool  // allocations since the set was committed
+	pulse     *pulse
 	info      gpu.Info
+	store     archive
+	archive   mtl.Archive
+	fresh     bool // kernels in the archive that are not in the file
 	libraries map[kernels.Library]mtl.Library
 	pipelines map[kernels.Kernel]*pipeline
 }
@@ -39,6 +41,10 @@ func OpenDevice() (gpu.Device, error) {
 		d.thread.stop()
 		return nil, err
 	}
+	d.pulse = &pulse{
+		beat: func() { d.thread.do(func() { mtl.Pool(d.resident.Request) }) },
+		cold: func() { d.thread.do(func() { mtl.Pool(d.keepKernels) }) },
+	}
 	return d, nil
 }
 
@@ -51,18 +57,18 @@ func (d *device) open() (err error) {
 	if d.mtl, err = mtl.SystemDefaultDevice(); err != nil {
 		return err
 	}
-	mtl.Pool(func() { err = d.describe() })
+	mtl.Pool(func() { err = d.describe(version) })
 	if err != nil {
 		d.mtl.Release()
 	}
 	return err
 }
 
-func (d *device) describe() (err error) {
-	family := gpu.Family(0)
+func (d *device) describe(version string) (err error) {
+	family, number := gpu.Family(0), 0
 	for f := mtl.GPUFamilyApple10; f >= mtl.GPUFamilyApple7; f-- {
 		if d.mtl.SupportsFamily(f) {
-			family = gpu.Family(f - mtl.GPUFamilyApple7 + int(gpu.Apple7))
+			family, number = gpu.Family(f-mtl.GPUFamilyApple7+int(gpu.Apple7)), f
 			break
 		}
 	}
@@ -76,12 +82,14 @@ func (d *device) describe() (err error) {
 	d.info = gpu.Info{
 		Name: d.mtl.Name(), Architecture: d.mtl.Architecture(), Family: family, OS: build,
 		WorkingSet: int64(d.mtl.RecommendedMaxWorkingSetSize()), MaxBuffer: int64(d.mtl.MaxBufferLength()),
+		Cores: mtl.GPUCores(), Tensor: mtl.TensorOps(number, version), Products: d.mtl.MultipliesMatrices(),
 	}
 	if d.queue, err = d.mtl.NewCommandQueue(); err != nil {
 		return err
 	}
 	d.resident = d.mtl.NewResidencySet(4096)
 	d.queue.AddResidencySet(d.resident)
+	d.openArchive()
 	return nil
 }
 
@@ -90,17 +98,21 @@ func (d *device) Info() gpu.Info { return d.info }
 
 // shared is a buffer that both sides see.
 type shared struct {
-	d     *device
-	mtl   mtl.Buffer
-	bytes []byte
+	d        *device
+	mtl      mtl.Buffer
+	bytes    []byte
+	resident int64 // of which in the residency set
 }
 
 func (m *shared) Bytes() []byte { return m.bytes }
 
 func (m *shared) Release() {
 	m.d.thread.do(func() {
-		m.d.resident.Remove(m.mtl)
-		m.d.changed = true
+		if m.resident > 0 {
+			m.d.resident.Remove(m.mtl)
+			m.d.kept -= m.resident
+			m.d.changed = true
+		}
 		m.mtl.Release()
 	})
 	m.bytes = nil
@@ -117,7 +129,7 @@ func (d *device) Alloc(bytes int) (gpu.Memory, error) {
 		mtl.Pool(func() {
 			if m.mtl, ok = d.mtl.NewBuffer(bytes, mtl.ResourceStorageShared); ok {
 				m.bytes = m.mtl.Contents(bytes)
-				d.keep(m)
+				d.keep(m, bytes)
 			}
 		})
 	})
@@ -127,7 +139,14 @@ func (d *device) Alloc(bytes int) (gpu.Memory, error) {
 	return m, nil
 }
 
-func (d *device) keep(m *shared) {
+// keep puts memory into the residency set, as long as the set is not more than the system
+// recommends: a Mac whose memory is all wired freezes.
+func (d *device) keep(m *shared, bytes int) {
+	if d.info.WorkingSet > 0 && d.kept+int64(bytes) > d.info.WorkingSet {
+		return
+	}
+	m.resident = int64(bytes)
+	d.kept += m.resident
 	d.resident.Add(m.mtl)
 	d.changed = true
 }
@@ -147,7 +166,7 @@ func (d *device) Wrap(b []byte) (gpu.Memory, int, error) {
 		mtl.Pool(func() {
 			first := unsafe.Add(unsafe.Pointer(unsafe.SliceData(b)), -int(offset))
 			if m.mtl, ok = d.mtl.NewBufferNoCopy(first, length, mtl.ResourceStorageShared|mtl.ResourceUntracked); ok {
-				d.keep(m)
+				d.keep(m, length)
 			}
 		})
 	})
@@ -158,139 +177,16 @@ func (d *device) Wrap(b []byte) (gpu.Memory, int, error) {
 	return m, int(offset), nil
 }
 
-// pipeline is a compiled kernel.
-type pipeline struct {
-	mtl     mtl.Pipeline
-	threads int
-}
-
-func (p *pipeline) MaxThreads() int { return p.threads }
-
-// Pipeline compiles a kernel's library and the kernel on first use.
-func (d *device) Pipeline(k kernels.Kernel) (p gpu.Pipeline, err error) {
-	d.thread.do(func() { mtl.Pool(func() { p, err = d.compile(k) }) })
-	return p, err
-}
-
-func (d *device) compile(k kernels.Kernel) (gpu.Pipeline, error) {
-	if p := d.pipelines[k]; p != nil {
-		return p, nil
-	}
-	library, ok := d.libraries[k.Library]
-	if !ok {
-		var err error
-		if library, err = d.mtl.NewLibrary(k.Text(), k.Fast()); err != nil {
-			return nil, err
-		}
-		d.libraries[k.Library] = library
-	}
-	constants := make([]mtl.Constant, k.Count)
-	for i, bools := 0, k.Bools(); i < k.Count; i++ {
-		constants[i] = mtl.Constant{Value: k.Constants[i], Bool: bools[i]}
-	}
-	compiled, err := d.mtl.NewPipeline(library, k.Function, constants)
-	if err != nil {
-		return nil, err
-	}
-	p := &pipeline{compiled, compiled.MaxThreads()}
-	if w := compiled.Width(); w != 32 {
-		return nil, fmt.Errorf("simdgroups have %d threads, the kernels are written for 32", w)
-	}
-	if n := compiled.ThreadgroupMemory(); n > maxThreadgroupMemory {
-		return nil, fmt.Errorf("%s declares %d bytes of threadgroup memory", k.Function, n)
-	}
-	d.pipelines[k] = p
-	return p, nil
-}
-
-// pending is a committed command buffer.
-type pending struct {
-	d      *device
-	buffer mtl.CommandBuffer
-}
-
-// Submit encodes a list into one command buffer and commits it.
-func (d *device) Submit(list []gpu.Dispatch) (gpu.Pending, error) {
-	p := &pending{d: d}
-	ok := false
-	d.thread.do(func() { mtl.Pool(func() { ok = d.encode(p, list) }) })
-	if !ok {
-		return nil, errors.New("Metal gives no command buffer")
-	}
-	return p, nil
-}
-
-func (d *device) encode(p *pending, list []gpu.Dispatch) (ok bool) {
-	if d.changed {
-		d.resident.Commit()
-		d.changed = false
-	}
-	if p.buffer, ok = d.queue.CommandBuffer(); !ok {
-		return false
-	}
-	e, ok := p.buffer.ComputeEncoder()
-	if !ok {
-		return false
-	}
-	var current gpu.Pipeline
-	for i := range list {
-		x := &list[i]
-		if x.Barrier {
-			e.MemoryBarrier()
-		}
-		if x.Pipeline != current {
-			current = x.Pipeline
-			e.SetPipeline(x.Pipeline.(*pipeline).mtl)
-		}
-		for _, a := range x.Args {
-			if a.Memory == nil {
-				e.SetBytes(a.Bytes, a.Index)
-			} else {
-				e.SetBuffer(a.Memory.(*shared).mtl, a.Offset, a.Index)
-			}
-		}
-		e.Dispatch(size(x.Groups), size(x.Group))
-	}
-	e.End()
-	p.buffer.Commit()
-	return true
-}
-
-func size(v [3]uint32) mtl.Size {
-	return mtl.Size{Width: uint64(v[0]), Height: uint64(v[1]), Depth: uint64(v[2])}
-}
-
-// Wait waits for the GPU and returns its failure, with the time it took.
-func (p *pending) Wait() (took time.Duration, err error) {
-	p.d.thread.do(func() {
-		mtl.Pool(func() {
-			p.buffer.WaitUntilCompleted()
-			took = time.Duration(p.buffer.GPUSeconds() * float64(time.Second))
-			if e := p.buffer.Failure(); e != nil {
-				err = kind(e)
-			}
-			p.buffer.Release()
-		})
-	})
-	return took, err
-}
-
-// kind sorts a failure of the GPU by what helps. The system takes the GPU away when
-// the work of one command buffer is too long, or in the way of the screen.
-func kind(e *mtl.Error) error {
-	switch {
-	case e.Code == mtl.ErrorTimeout || strings.Contains(e.Description, "Interactivity") || strings.Contains(e.Description, "Timeout"):
-		return fmt.Errorf("%w: %w", gpu.ErrTimeout, e)
-	case e.Code == mtl.ErrorOutOfMemory:
-		return fmt.Errorf("%w: %w", gpu.ErrMemory, e)
-	}
-	return e
-}
+// settleBytes is the memory of the last work, see CommandQueue.Settle.
+const settleBytes = 16
 
 // Close gives everything back. No work may be pending.
 func (d *device) Close() error {
+	d.pulse.stop()
 	d.thread.do(func() {
 		mtl.Pool(func() {
+			d.keepKernels()
+			d.archive.Release()
 			for _, p := range d.pipelines {
 				p.mtl.Release()
 			}
@@ -298,6 +194,10 @@ func (d *device) Close() error {
 				l.Release()
 			}
 			d.resident.Release()
+			if b, ok := d.mtl.NewBuffer(settleBytes, mtl.ResourceStorageShared); ok {
+				d.queue.Settle(b, settleBytes)
+				b.Release()
+			}
 			d.queue.Release()
 			d.mtl.Release()
 		})

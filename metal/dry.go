@@ -40,9 +40,13 @@ func (d dryDevice) Close() error                                  { return nil }
 
 // dry returns a backend that records for a chip and runs nothing.
 func dry(c Chip) *Backend {
-	dev := dryDevice{gpu.Info{Name: c.Name, Family: c.Family}}
+	dev := dryDevice{gpu.Info{Name: c.Name, Family: c.Family, Cores: c.Cores, Tensor: c.Tensor > 0}}
+	table := Shipped()
+	if c.Tensor > 0 {
+		table = ShippedTensor()
+	}
 	return &Backend{
-		dev: dev, chip: c, table: Shipped(), budget: defaultBudget, status: plain(make([]byte, statusWords*4)), dry: true,
+		dev: dev, chip: c, table: table, budget: defaultBudget, status: plain(make([]byte, statusWords*4)), dry: true,
 		pipelines: map[kernels.Kernel]gpu.Pipeline{}, ctx: context.Background(),
 		pool: pool{dev: dev, free: map[int][]*block{}, live: map[*root]bool{}}, arena: arena{dev: dev},
 	}

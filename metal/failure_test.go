@@ -75,6 +75,28 @@ func TestRetry(t *testing.T) {
 	}
 }
 
+// TestShortCommandBuffers: where the recorded list is cut changes nothing, and barriers
+// stand in the right places after a cut, too.
+func TestShortCommandBuffers(t *testing.T) {
+	var want []float32
+	for _, budget := range []float64{0, 1e-9, 1.5e-5, 2.5e-5, 5e-5, 3e-4} {
+		m, b, _ := backbone(t, "tiny-9b-shape-mlx-4bit", emu.DeviceOptions{Order: emu.Seeded, Seed: 3})
+		if budget > 0 {
+			b.budget = budget
+		}
+		got := hidden(t, m, b, tokens(45), nil)
+		if want == nil {
+			want = got
+		}
+		if !sameBits(got, want) {
+			t.Errorf("command buffers of %g s: other bits than one command buffer", budget)
+		}
+		if n := b.rec.submitted; budget == 1e-9 && n < 70 {
+			t.Errorf("command buffers of %g s: got %d of them, want one for each dispatch", budget, n)
+		}
+	}
+}
+
 // TestNoRetryOfWhatIsGone: a run that has overwritten what it started from is not repeated.
 func TestNoRetryOfWhatIsGone(t *testing.T) {
 	armed := false

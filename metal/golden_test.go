@@ -15,6 +15,7 @@ import (
 	"clefbar/engine/local"
 	"clefbar/engine/qwen"
 	"clefbar/metal/emu"
+	"clefbar/metal/gpu"
 	"clefbar/models"
 )
 
@@ -40,10 +41,15 @@ func emulator(o emu.DeviceOptions) local.Device {
 
 func openGolden(t *testing.T, dir string, o emu.DeviceOptions) *local.Model {
 	t.Helper()
+	return openOn(t, dir, emulator(o))
+}
+
+func openOn(t *testing.T, dir string, d local.Device) *local.Model {
+	t.Helper()
 	if err := emu.Available(); err != nil {
 		t.Skip(err)
 	}
-	m, err := local.Open(context.Background(), goldentest.Path(t, dir), local.Options{Device: emulator(o)})
+	m, err := local.Open(context.Background(), goldentest.Path(t, dir), local.Options{Device: d})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,6 +101,41 @@ func TestGoldenRequests(t *testing.T) {
 				}
 				t.Logf("%d tokens, probabilities differ by %.1e, %v", got.Usage.InputTokens, worst, got.Timing.Total)
 			})
+		}
+	}
+}
+
+// TestGoldenFamilies runs a golden request on the other GPUs: M3 and later with products of
+// bfloat, the M5 with tensor units, and products by the system.
+func TestGoldenFamilies(t *testing.T) {
+	c := goldentest.Cases(t)["kitchen"]
+	for _, dir := range []string{"tiny-9b-shape-hf", "tiny-9b-shape-mlx-8bit", "tiny-9b-shape-mlx-4bit"} {
+		expected := goldentest.Results(t, dir)["kitchen"]
+		for _, o := range []emu.DeviceOptions{{Family: gpu.Apple9}, {Family: gpu.Apple10}, {Products: true}} {
+			device := emulator(o)
+			if o.Products {
+				open := device.Open
+				device.Open = func(precision string) (backend.Backend, error) {
+					b, err := open(precision)
+					if err == nil {
+						b.(*Backend).table = &Table{Rules: []Rule{{Rows: 1 << 30, Unit: System}}}
+					}
+					return b, err
+				}
+			}
+			m := openOn(t, dir, device)
+			got, err := m.Decide(context.Background(), request(t, c))
+			if err != nil {
+				t.Fatal(err)
+			}
+			worst := 0.0
+			for i, q := range c.Questions {
+				worst = max(worst, farthest(t, got.Answers[i], q, expected.Probs[i]))
+			}
+			if worst > probTolerance {
+				t.Errorf("%s on %+v: probabilities differ by %g, want at most %g", dir, o, worst, probTolerance)
+			}
+			t.Logf("%s, family %d, products %v: probabilities differ by %.1e", dir, o.Family, o.Products, worst)
 		}
 	}
 }

@@ -81,11 +81,23 @@ func (b *Backend) multiply(p product) {
 	if !b.ready() || !b.fits(p) || p.x.Rows() == 0 {
 		return
 	}
-	tile := b.table.Choose(p.x.Rows())
-	l, tiles := b.describe(p, tile)
+	for _, w := range p.w {
+		b.operations += 2 * float64(p.x.Rows()) * float64(w.cols()) * float64(w.rows())
+	}
+	rule := b.rule(p)
+	if rule.Unit == System {
+		b.multiplyBySystem(p)
+		return
+	}
+	l, tiles := b.describe(p, rule)
+	if _, err := b.pipeline(l.kernel); err != nil && rule.Unit == TensorUnits {
+		b.refuseTensor(err)
+		rule = b.rule(p)
+		l, tiles = b.describe(p, rule)
+	}
 	if _, err := b.pipeline(l.kernel); err != nil && l.kernel.Weights != operandFloat && !b.unmixed {
 		b.unmixed = true // this compiler does not multiply operands of two types
-		l, tiles = b.describe(p, tile)
+		l, tiles = b.describe(p, rule)
 	}
 	pieces := max(1, min(tiles, int(b.chip.Seconds(l.work)/longest)+1))
 	whole := l.work
@@ -94,7 +106,7 @@ func (b *Backend) multiply(p product) {
 		piece := l
 		piece.params = append([]byte(nil), l.params...)
 		copy(piece.params[8:], words(uint32(from)))
-		piece.groups = [3]uint32{groupsFor(p.x.Rows(), tile.BM), uint32(to - from), 1}
+		piece.groups = [3]uint32{groupsFor(p.x.Rows(), rule.Tile.BM), uint32(to - from), 1}
 		part := float64(to-from) / float64(tiles)
 		piece.work = whole.part(part)
 		b.record(piece)
@@ -108,16 +120,15 @@ const lanesPerCode = 3.5
 const longest = 0.08
 
 // describe makes the launch of a product over all its tiles and counts them.
-func (b *Backend) describe(p product, tile kernels.Tile) (l launch, tiles int) {
-	n := len(p.w)
+func (b *Backend) describe(p product, rule Rule) (l launch, tiles int) {
+	n, tile := len(p.w), rule.Tile
 	m, k := p.x.Rows(), p.x.cols
 	params := []uint32{uint32(m), uint32(k), 0}
 	args := []operand{b.in(1, p.x)}
 	var formats, quants, biases uint32
 	work := Work{Bytes: p.x.bytes(inFull)}
 	for i, w := range p.w {
-		params = append(params, uint32(w.rows()), uint32(tiles), w.format, uint32(w.pitch), uint32(w.bits),
-			log2(max(w.group, 1)), uint32(w.cols()/max(w.group, 1)), flag(w.floatScales))
+		params = append(params, w.segment(tiles)...)
 		formats |= w.format
 		args = append(args, operand{index: 2 + i, mem: w.data.mem, offset: w.data.offset})
 		if w.bits > 0 {
@@ -150,11 +161,25 @@ func (b *Backend) describe(p product, tile kernels.Tile) (l launch, tiles int) {
 	for len(params) < 3+8*maxSegments {
 		params = append(params, 0)
 	}
-	library := kernels.Library{Name: "gemm", Weights: b.operands(p, formats), Tile: tile}
+	library, function := kernels.Library{Name: "gemm", Weights: b.operands(p, formats), Tile: tile}, "gemm"
+	if rule.Unit == TensorUnits {
+		library.Name, function = "tensor", "gemm_tensor"
+		work.OnTensor, work.Passes = work.Multiplies, work.Multiplies*float64(passes(library.Weights))
+	} else {
+		work.Idle = b.chip.idle(float64(tiles)*float64(groupsFor(m, tile.BM)), tile) * work.Multiplies
+	}
 	return launch{
 		name: p.name, params: words(params...), args: args, group: [3]uint32{uint32(tile.Threads()), 1, 1}, work: work,
-		kernel: b.kernel(library, "gemm", formats, p.epilogue, uint32(p.act), flag(k%8 != 0), uint32(n), quants, biases),
+		kernel: b.kernel(library, function, formats, p.epilogue, uint32(p.act), flag(k%8 != 0), uint32(n), quants, biases),
 	}, tiles
+}
+
+// segment packs what weights.metal knows of a weight whose tiles begin at a number.
+func (w *weight) segment(tile int) []uint32 {
+	group := max(w.group, 1)
+	return []uint32{
+		uint32(w.rows()), uint32(tile), w.format, uint32(w.pitch), uint32(w.bits), log2(group), uint32(w.cols() / group), flag(w.floatScales),
+	}
 }
 
 // target binds a destination; adding reads it too.

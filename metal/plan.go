@@ -227,5 +227,10 @@ func FormatPlan(chip string, rows []Row) string {
 		"%.0f GB per second, %.1f lane operations per quantised weight and tile of rows, %.0f µs per launch, %.0f µs per command buffer.\n"+
 		"The head, the tokenizer and the copy to the answer are not in it.\n",
 		c.Name, c.Peak, 100*c.Reach, 100*c.Reach*attentionReach, c.Memory, lanesPerCode, 1e6*launchSeconds, 1e6*bufferSeconds)
+	if c.Tensor > 0 {
+		fmt.Fprintf(&b, "Products run on tensor units: %.1f T multiply-adds of bfloat per second of which they reach %.0f %%, two or three for each of float.\n", c.Tensor, 100*tensorReach)
+	} else {
+		fmt.Fprintf(&b, "Products wait until the last of %d cores is done, and a core has work for all its lanes from %d simdgroups on.\n", c.Cores, saturation)
+	}
 	return b.String()
 }

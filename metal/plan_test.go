@@ -8,6 +8,7 @@ import (
 
 	"clefbar/metal/emu"
 	"clefbar/metal/gpu"
+	"clefbar/metal/kernels"
 )
 
 // TestPlan: the predictions for an M2 Max are ahead of every published row, and the
@@ -27,6 +28,19 @@ func TestPlan(t *testing.T) {
 		}
 	}
 	t.Logf("\n%s", FormatPlan("m2max38", rows))
+	tensor, err := Plan("m5max40")
+	if err != nil {
+		t.Fatal(err)
+	}
+	simd := Chips["m5max40"]
+	simd.Tensor = 0
+	for i, r := range tensor {
+		without := Predict(simd, published[i].shape, r.Bits, r.Tokens)
+		if r.Work.OnTensor == 0 || r.Seconds >= without.Seconds {
+			t.Errorf("M5 Max, %s %d-bit, %d tokens: predicted %.2f s with tensor units, %.2f s without", r.Shape, r.Bits, r.Tokens, r.Seconds, without.Seconds)
+		}
+	}
+	t.Logf("\n%s", FormatPlan("m5max40", tensor))
 	if _, err := Plan("m9"); err == nil {
 		t.Error("an unknown chip: got no error")
 	}
@@ -114,13 +128,40 @@ func TestChipOf(t *testing.T) {
 		{"Apple M2 Max", 38, "M2 Max, 38 cores"},
 		{"Apple M2 Max", 30, "M2 Max, 30 cores"},
 		{"Apple M2 Max", 0, "M2 Max, 30 cores"},
-		{"Apple M1", 8, "M1"},
-		{"Apple M4 Pro", 16, "M4 Pro, 20 cores"},
-		{"Apple M9 Ultra", 99, "M1"},
-		{"", 0, "M1"},
+		{"Apple M1", 8, "M1, 8 cores"},
+		{"Apple M1", 7, "M1, 7 cores"},
+		{"Apple M4 Pro", 16, "M4 Pro, 16 cores"},
+		{"Apple M9 Ultra", 99, "M1, 8 cores"},
+		{"", 0, "M1, 8 cores"},
 	} {
 		if got := ChipOf(gpu.Info{Name: c.name, Cores: c.cores, Family: gpu.Apple9}); got.Name != c.want || got.Family != gpu.Apple9 {
 			t.Errorf("%s with %d cores: got %s, want %s", c.name, c.cores, got.Name, c.want)
+		}
+	}
+	if got, want := ChipOf(gpu.Info{Name: "Apple M4 Pro", Cores: 16}).Peak, Chips["m4pro20"].Peak*16/20; math.Abs(got-want) > 1e-9 {
+		t.Errorf("M4 Pro with 16 cores: got %g T multiply-adds a second, want %g", got, want)
+	}
+}
+
+// TestFewRows: products of few rows are predicted faster with the slim tiles that the
+// shipped table gives them than with the usual one, and those of many rows are not.
+func TestFewRows(t *testing.T) {
+	c := Chips["m2max38"]
+	seconds := func(rows int, tile kernels.Tile) float64 {
+		b := dry(c)
+		b.table = &Table{Rules: []Rule{{Rows: 1 << 30, Tile: tile}}}
+		b.Begin(context.Background())
+		Shape27B.forward(b, rows, 4)
+		return b.rec.predicted
+	}
+	for _, r := range []struct {
+		rows   int
+		faster bool
+	}{{1, true}, {8, true}, {32, true}, {64, true}, {96, true}, {512, false}} {
+		slim, tall := seconds(r.rows, Shipped().Choose(min(r.rows, 96)).Tile), seconds(r.rows, tileTall)
+		t.Logf("27B 4-bit, %d rows: %.0f ms with %v, %.0f ms with %v", r.rows, 1e3*slim, Shipped().Choose(min(r.rows, 96)).Tile, 1e3*tall, tileTall)
+		if (slim < tall) != r.faster {
+			t.Errorf("%d rows: predicted %.4f s with %v, %.4f s with %v", r.rows, slim, Shipped().Choose(r.rows).Tile, tall, tileTall)
 		}
 	}
 }

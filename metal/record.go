@@ -42,8 +42,11 @@ type step struct {
 
 // Work is the size of something that runs on a GPU.
 type Work struct {
-	Multiplies float64 `json:"multiply_adds"`   // padding of tiles included
-	Attention  float64 `json:"of_attention"`    // of which attention's, which reach less of a GPU
+	Multiplies float64 `json:"multiply_adds"` // padding of tiles included
+	Attention  float64 `json:"of_attention"`  // of which attention's, which reach less of a GPU
+	OnTensor   float64 `json:"of_tensor"`     // of which tensor units make, in Passes multiply-adds of bfloat
+	Passes     float64 `json:"tensor_multiply_adds"`
+	Idle       float64 `json:"idle"`            // multiply-adds that cores could make while they have no threadgroup
 	Lanes      float64 `json:"lane_operations"` // of single lanes that expand quantised weights
 	Bytes      float64 `json:"bytes"`           // read and written
 	Dispatches int     `json:"dispatches"`
@@ -73,6 +76,8 @@ type launch struct {
 	groups [3]uint32
 	group  [3]uint32
 	work   Work
+	// product takes the place of the kernel; args are its three matrices then.
+	product *gpu.Product
 }
 
 // record appends a dispatch and commits when enough is together.
@@ -80,34 +85,42 @@ func (b *Backend) record(l launch) {
 	if b.stopped() {
 		return
 	}
-	p, err := b.pipeline(l.kernel)
-	if err != nil {
-		b.fail(err)
-		return
+	var p gpu.Pipeline
+	if l.product == nil {
+		var err error
+		if p, err = b.pipeline(l.kernel); err != nil {
+			b.fail(err)
+			return
+		}
+		if threads := int(l.group[0] * l.group[1] * l.group[2]); threads > p.MaxThreads() {
+			b.failf("%s needs %d threads, the GPU gives %d", l.name, threads, p.MaxThreads())
+			return
+		}
 	}
-	threads := int(l.group[0] * l.group[1] * l.group[2])
-	if threads > p.MaxThreads() {
-		b.failf("%s needs %d threads, the GPU gives %d", l.name, threads, p.MaxThreads())
-		return
-	}
-	d := gpu.Dispatch{Name: l.name, Pipeline: p, Args: b.bind(l), Groups: l.groups, Group: l.group}
+	d := gpu.Dispatch{Name: l.name, Pipeline: p, Product: l.product, Args: b.bind(l), Groups: l.groups, Group: l.group}
 	l.work.Dispatches = 1
 	s := step{kernel: l.kernel, dispatch: d, seconds: b.chip.Seconds(l.work)}
 	b.rec.run = append(b.rec.run, s)
 	b.rec.total.add(l.work)
 	b.rec.predicted += s.seconds
 	b.rec.byOp[l.name]++
+	b.makeRoom(s.seconds)
 	b.enqueue(s.dispatch, s.seconds, b.note(l.args))
 }
 
 // part returns a fraction of the work.
 func (w Work) part(f float64) Work {
-	return Work{w.Multiplies * f, w.Attention * f, w.Lanes * f, w.Bytes * f, w.Dispatches}
+	return Work{
+		w.Multiplies * f, w.Attention * f, w.OnTensor * f, w.Passes * f, w.Idle * f, w.Lanes * f, w.Bytes * f, w.Dispatches,
+	}
 }
 
 func (w *Work) add(o Work) {
 	w.Multiplies += o.Multiplies
 	w.Attention += o.Attention
+	w.OnTensor += o.OnTensor
+	w.Passes += o.Passes
+	w.Idle += o.Idle
 	w.Lanes += o.Lanes
 	w.Bytes += o.Bytes
 	w.Dispatches += o.Dispatches
@@ -138,7 +151,7 @@ func (b *Backend) bind(l launch) []gpu.Argument {
 }
 
 // usesStatus has the kernels that look for cancellation or report overflow.
-var usesStatus = map[string]bool{"gemm": true, "attention": true, "attention_prepare": true, "copy_rows": true}
+var usesStatus = map[string]bool{"gemm": true, "gemm_tensor": true, "attention": true, "attention_prepare": true, "copy_rows": true}
 
 // usesWork has the libraries that depend on what Work is.
 var usesWork = map[string]bool{"attention": true, "prepare": true, "rows": true}
@@ -178,15 +191,19 @@ func (b *Backend) note(args []operand) (barrier bool) {
 	return barrier
 }
 
-func (b *Backend) enqueue(d gpu.Dispatch, seconds float64, barrier bool) {
+// makeRoom commits what is recorded if the next dispatch would make it too long. It comes
+// before note, which has to know the command buffer that the dispatch will be in.
+func (b *Backend) makeRoom(seconds float64) {
 	budget := b.budget
 	if b.rec.half {
 		budget /= 2
 	}
 	if len(b.rec.list) > 0 && b.rec.seconds+seconds > budget {
 		b.flush()
-		barrier = false
 	}
+}
+
+func (b *Backend) enqueue(d gpu.Dispatch, seconds float64, barrier bool) {
 	d.Barrier = barrier && len(b.rec.list) > 0
 	b.rec.list = append(b.rec.list, d)
 	b.rec.seconds += seconds
@@ -244,12 +261,15 @@ func (b *Backend) repeat() error {
 			s.host()
 			continue
 		}
-		s.kernel.Wide = b.wide && usesWork[s.kernel.Name]
-		p, err := b.pipeline(s.kernel)
-		if err != nil {
-			return err
+		if s.dispatch.Product == nil {
+			s.kernel.Wide = b.wide && usesWork[s.kernel.Name]
+			p, err := b.pipeline(s.kernel)
+			if err != nil {
+				return err
+			}
+			s.dispatch.Pipeline = p
 		}
-		s.dispatch.Pipeline = p
+		b.makeRoom(s.seconds)
 		b.enqueue(s.dispatch, s.seconds, true)
 		if b.stopped() {
 			break

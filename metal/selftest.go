@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"time"
 
@@ -42,7 +43,11 @@ func (r Report) OK() bool {
 func (r Report) String() string {
 	var b strings.Builder
 	d := r.Device
-	fmt.Fprintf(&b, "GPU        %s (%s, Apple%d)\n", d.Name, d.Architecture, d.Family)
+	cores := "unknown number of"
+	if d.Cores > 0 {
+		cores = strconv.Itoa(d.Cores)
+	}
+	fmt.Fprintf(&b, "GPU        %s (%s, Apple%d), %s cores\n", d.Name, d.Architecture, d.Family, cores)
 	fmt.Fprintf(&b, "system     %s, build %s\n", r.System, d.OS)
 	fmt.Fprintf(&b, "memory     %.1f GB may be resident, %.1f GB in one buffer\n", float64(d.WorkingSet)/1e9, float64(d.MaxBuffer)/1e9)
 	passed := 0
@@ -55,15 +60,21 @@ func (r Report) String() string {
 		fmt.Fprintf(&b, "%-26s %-7s %s\n", c.Name, word, c.Detail)
 	}
 	for _, t := range r.Timings {
-		note := ""
-		if t.Wrong {
-			note = "  WRONG NUMBERS, not used"
-		}
-		rate := float64(t.Rows) * float64(t.Depth) * float64(t.Outputs) * 2 / t.Took.Seconds() / 1e12
-		fmt.Fprintf(&b, "%4d x %5d x %5d  %-16s %9s  %5.2f TFLOP/s%s\n", t.Rows, t.Depth, t.Outputs, t.Tile, t.Took.Round(time.Microsecond), rate, note)
+		b.WriteString(t.line())
 	}
 	fmt.Fprintf(&b, "%d passed, %d failed\n", passed, len(r.Checks)-passed)
 	return b.String()
+}
+
+// line writes a timing, or why a candidate is not used.
+func (t Timing) line() string {
+	size := fmt.Sprintf("%4d x %5d x %5d  %-22s", t.Rows, t.Depth, t.Outputs, t.Rule)
+	if t.Wrong != "" {
+		first, _, _ := strings.Cut(t.Wrong, "\n")
+		return size + " not used: " + first + "\n"
+	}
+	rate := float64(t.Rows) * float64(t.Depth) * float64(t.Outputs) * 2 / t.Took.Seconds() / 1e12
+	return fmt.Sprintf("%s %9s  %5.2f TFLOP/s\n", size, t.Took.Round(time.Microsecond), rate)
 }
 
 // SelfTest compares a GPU with the scalar oracle: the arrangement of matrix fragments
@@ -93,10 +104,28 @@ func SelfTest(ctx context.Context, dev gpu.Device) Report {
 		detail, err := c.prove(b)
 		say(c.name, err, detail)
 	}
+	proveUnits(ctx, dev, say)
 	delay, err := b.launchDelay()
 	say("dependent launches", err, fmt.Sprintf("%.1f µs each", delay.Seconds()*1e6))
 	say("operands of two types", nil, map[bool]string{false: "multiplied", true: "refused by this compiler, float is used"}[b.unmixed])
 	return r
+}
+
+// proveUnits runs the products on the other units that the device has. A unit that fails
+// is not used and does not fail the report: simdgroups do what it would have done.
+func proveUnits(ctx context.Context, dev gpu.Device, say func(name string, err error, detail string)) {
+	note := func(name string, err error) {
+		detail := "not used: "
+		if err != nil {
+			first, _, _ := strings.Cut(err.Error(), "\n")
+			detail += first
+		} else {
+			detail = "same results as simdgroups"
+		}
+		say(name, nil, detail)
+	}
+	note("tensor units", TensorTest(ctx, dev))
+	note("the system's products", systemTest(ctx, dev))
 }
 
 // prove runs a scenario twice: within its bound of the oracle, and with the same bits.

@@ -19,7 +19,7 @@ func TestSelfTest(t *testing.T) {
 	if !r.OK() || !strings.Contains(r.String(), " 0 failed") {
 		t.Errorf("got\n%s\nwant every check to pass", r)
 	}
-	if got, want := len(r.Checks), len(scenarios())+3; got != want {
+	if got, want := len(r.Checks), len(scenarios())+5; got != want {
 		t.Errorf("got %d checks, want %d", got, want)
 	}
 	dev, err = emu.NewDevice(emu.DeviceOptions{Mutate: func(l kernels.Library, source string) string {

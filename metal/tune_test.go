@@ -30,11 +30,11 @@ func TestTune(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, m := range timings {
-		if m.Wrong != (m.Tile == tileShort) {
-			t.Errorf("%v: wrong is %v", m.Tile, m.Wrong)
+		if (m.Wrong != "") != (m.Rule.Tile == tileShort) {
+			t.Errorf("%v: wrong is %q", m.Rule, m.Wrong)
 		}
 		if m.Took <= 0 {
-			t.Errorf("%v: took %v", m.Tile, m.Took)
+			t.Errorf("%v: took %v", m.Rule, m.Took)
 		}
 	}
 	if len(table.Rules) != 1 || table.Rules[0].Tile == tileShort {
@@ -49,18 +49,39 @@ func TestTune(t *testing.T) {
 
 func TestBest(t *testing.T) {
 	m := func(rows int, tile kernels.Tile, ms int) Timing {
-		return Timing{TuneSize{rows, 64, 64}, tile, time.Duration(ms) * time.Millisecond, false}
+		return Timing{TuneSize: TuneSize{rows, 64, 64}, Rule: Rule{Tile: tile}, Took: time.Duration(ms) * time.Millisecond}
 	}
-	got := best([]Timing{
+	unit := func(t Timing, u Unit, wrong string) Timing {
+		t.Rule.Unit, t.Wrong = u, wrong
+		return t
+	}
+	simd := []Timing{
 		m(32, tileShort, 1), m(32, tileTall, 2), m(32, tileBig, 9), m(32, tileWide, 9), m(32, tileFlat, 9),
 		m(512, tileShort, 9), m(512, tileTall, 4), m(512, tileBig, 3), m(512, tileWide, 9), m(512, tileFlat, 9),
-	})
-	want := []Rule{{272, tileShort}, {1 << 30, tileBig}}
-	if !slices.Equal(got.Rules, want) {
-		t.Errorf("got %v, want %v", got.Rules, want)
 	}
-	if got.Choose(5) != tileShort || got.Choose(4000) != tileBig {
-		t.Error("Choose does not follow the table")
+	tensor := func(short, tall int, wrong string) []Timing {
+		return []Timing{unit(m(32, tensorTall, short), TensorUnits, wrong), unit(m(512, tensorTall, tall), TensorUnits, wrong)}
+	}
+	plain := []Rule{{272, tileShort, Simdgroups}, {1 << 30, tileBig, Simdgroups}}
+	for _, c := range []struct {
+		what string
+		more []Timing
+		want []Rule
+	}{
+		{"simdgroups alone", nil, plain},
+		{"tensor units faster", tensor(2, 1, ""), []Rule{{272, tensorTall, TensorUnits}, {1 << 30, tensorTall, TensorUnits}}},
+		{"tensor units slower together", tensor(9, 1, ""), plain},
+		{"tensor units wrong", tensor(1, 1, "refused"), plain},
+		{"the system faster for many rows", []Timing{unit(m(512, kernels.Tile{}, 2), System, "")}, []Rule{plain[0], {1 << 30, kernels.Tile{}, System}}},
+		{"the system wrong", []Timing{unit(m(512, kernels.Tile{}, 2), System, "refused")}, plain},
+	} {
+		got := best(append(c.more, simd...))
+		if !slices.Equal(got.Rules, c.want) {
+			t.Errorf("%s: got %v, want %v", c.what, got.Rules, c.want)
+		}
+		if got.Choose(5) != c.want[0] || got.Choose(4000) != c.want[1] {
+			t.Errorf("%s: Choose does not follow the table", c.what)
+		}
 	}
 }
 
@@ -69,10 +90,10 @@ func TestSavedTable(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", dir)
 	t.Setenv("HOME", dir)
 	info := gpu.Info{Architecture: "applegpu_g14s", Cores: 38, OS: "24A335"}
-	if got := SavedTable(info); !slices.Equal(got.Rules, Shipped().Rules) {
-		t.Error("nothing saved: want the shipped table")
+	if got := SavedTable(info); got != nil {
+		t.Error("nothing saved: want no table")
 	}
-	mine := &Table{Rules: []Rule{{1 << 30, tileWide}}}
+	mine := &Table{Rules: []Rule{{1 << 30, tileWide, Simdgroups}}}
 	if err := SaveTable(info, mine); err != nil {
 		t.Fatal(err)
 	}
@@ -81,14 +102,16 @@ func TestSavedTable(t *testing.T) {
 	}
 	other := info
 	other.OS = "25A1"
-	if got := SavedTable(other); !slices.Equal(got.Rules, Shipped().Rules) {
-		t.Error("another system: want the shipped table")
+	if got := SavedTable(other); got != nil {
+		t.Error("another system: want no table")
 	}
-	if err := SaveTable(info, &Table{Rules: []Rule{{1 << 30, kernels.Tile{BM: 7}}}}); err != nil {
-		t.Fatal(err)
-	}
-	if got := SavedTable(info); !slices.Equal(got.Rules, Shipped().Rules) {
-		t.Error("an unknown tile: want the shipped table")
+	for _, r := range []Rule{{1 << 30, kernels.Tile{BM: 7}, Simdgroups}, {1 << 30, tensorTall, TensorUnits}, {1 << 30, kernels.Tile{}, System}, {1 << 30, tileTall, "other"}} {
+		if err := SaveTable(info, &Table{Rules: []Rule{r}}); err != nil {
+			t.Fatal(err)
+		}
+		if got := SavedTable(info); got != nil {
+			t.Errorf("%v, which this GPU does not have: want no table", r)
+		}
 	}
 	path, err := tunePath()
 	if err != nil {
@@ -97,8 +120,8 @@ func TestSavedTable(t *testing.T) {
 	if err := os.WriteFile(path, []byte("{"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if got := SavedTable(info); !slices.Equal(got.Rules, Shipped().Rules) {
-		t.Error("a damaged file: want the shipped table")
+	if got := SavedTable(info); got != nil {
+		t.Error("a damaged file: want no table")
 	}
 }
 
@@ -107,7 +130,7 @@ func TestTilesGiveTheSameBits(t *testing.T) {
 	var first []float32
 	for _, tile := range Tiles() {
 		b, _ := emulated(t, emu.DeviceOptions{})
-		b.table = &Table{Rules: []Rule{{1 << 30, tile}}}
+		b.table = &Table{Rules: []Rule{{1 << 30, tile, Simdgroups}}}
 		for _, run := range []func(*scene) ([]float32, error){linearDense, linearCodes, feedForward} {
 			got, err := run(newScene(b))
 			if err != nil {

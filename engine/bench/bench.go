@@ -19,11 +19,12 @@ type Subject interface {
 	Encode(r *engine.Request) (*engine.Encoding, error)
 }
 
-// Meter is a backend that counts its products and knows its peak; [engine/cpu.CPU] is one.
+// Meter is a backend that counts its products and knows its peak; [engine/cpu.CPU] is one,
+// and the GPU's another.
 type Meter interface {
 	// Operations counts the multiplications and additions of matrix products so far.
 	Operations() float64
-	// Peak measures operations a second with registers alone.
+	// Peak measures operations a second with registers alone; 0 where it cannot be measured.
 	Peak(precision string, about time.Duration) float64
 }
 
@@ -104,7 +105,9 @@ func measure(ctx context.Context, m Subject, r *engine.Request, o Options) (Row,
 		s.prefill, s.head = append(s.prefill, t.Prefill.Seconds()), append(s.head, t.Head.Seconds())
 		row.PeakBytes = max(row.PeakBytes, t.PeakBytes)
 		if o.Meter != nil {
-			s.peak = append(s.peak, o.Meter.Peak(o.Precision, peakTime))
+			if peak := o.Meter.Peak(o.Precision, peakTime); peak > 0 {
+				s.peak = append(s.peak, peak)
+			}
 		}
 	}
 	row.fill(s, work)

@@ -40,6 +40,9 @@ type Info struct {
 	OS           string // build of the system
 	WorkingSet   int64  // bytes that may be resident; 0 if unknown
 	MaxBuffer    int64  // bytes of one buffer; 0 if unknown
+	Tensor       bool   // has tensor units that kernels can use; their library may still fail to compile
+	Products     bool   // runs dispatches with a Product
+	Emulated     bool   // its times say nothing about a GPU
 }
 
 // Memory is a piece of device memory that the host sees too.
@@ -72,9 +75,20 @@ type Dispatch struct {
 	Args     []Argument
 	Groups   [3]uint32 // threadgroups
 	Group    [3]uint32 // threads of a threadgroup
+	// Product makes this a product by the system's own kernels: Pipeline, Groups and Group
+	// are not used then, and Args are the left, the right and the result matrix.
+	Product *Product
 	// Barrier says that this dispatch depends on one since the last barrier. Without
 	// it the device may run neighbours at the same time.
 	Barrier bool
+}
+
+// Product is a product of float32 matrices: result = left · rightᵀ, or result += that.
+// Rows of left and right lie next to each other.
+type Product struct {
+	Rows, Depth, Outputs int
+	Pitch                int  // numbers from one row of the result to the next
+	Add                  bool // to what is there
 }
 
 // Pending is submitted work.

@@ -5,7 +5,9 @@
 package kernels
 
 import (
+	"crypto/sha256"
 	"embed"
+	"encoding/hex"
 	"fmt"
 	"maps"
 	"regexp"
@@ -20,7 +22,7 @@ var sources embed.FS
 // Library names a compiled unit: sources and the macros they are compiled with. It
 // is comparable, so that it can be a map key.
 type Library struct {
-	Name string // "gemm", "norm", …
+	Name string // "gemm", "tensor", "norm", …
 	Wide bool   // Work is bfloat, not half
 
 	Exact          bool // attention of float queries and keys
@@ -42,8 +44,8 @@ func (t Tile) String() string { return fmt.Sprintf("%dx%dx%d %dx%d", t.BM, t.BN,
 
 // files are the sources of a library after the prelude.
 var files = map[string][]string{
-	"gemm": {"gemm"}, "norm": {"norm"}, "rows": {"rows"}, "conv": {"conv"}, "prepare": {"prepare"},
-	"attention": {"attention"}, "delta": {"delta", "chunk"}, "selftest": {"selftest"},
+	"gemm": {"weights", "gemm"}, "tensor": {"weights", "tensor"}, "expand": {"weights", "expand"}, "norm": {"norm"}, "rows": {"rows"}, "conv": {"conv"}, "prepare": {"prepare"},
+	"attention": {"attention"}, "delta": {"delta", "chunk"}, "selftest": {"selftest"}, "peak": {"peak"},
 }
 
 // Names returns the names of all libraries, sorted.
@@ -63,12 +65,21 @@ func (l Library) Source() string {
 	return b.String()
 }
 
+// Hash identifies the text of all sources.
+func Hash() string {
+	h := sha256.New()
+	for _, name := range Names() {
+		fmt.Fprintf(h, "%s\x00%s\x00", name, Library{Name: name}.Source())
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
 // Defines returns the macros of the library.
 func (l Library) Defines() map[string]string {
 	flag := func(v bool) string { return map[bool]string{false: "0", true: "1"}[v] }
 	d := map[string]string{"WIDE": flag(l.Wide)}
 	switch l.Name {
-	case "gemm":
+	case "gemm", "tensor":
 		d["WEIGHTS"] = strconv.Itoa(l.Weights)
 		for k, v := range map[string]int{"BM": l.Tile.BM, "BN": l.Tile.BN, "BK": l.Tile.BK, "WM": l.Tile.WM, "WN": l.Tile.WN} {
 			d[k] = strconv.Itoa(v)
@@ -85,7 +96,10 @@ func (l Library) Defines() map[string]string {
 
 // Fast reports whether the library may be compiled with fast math: where infinities
 // and exact rounding play no part.
-func (l Library) Fast() bool { return l.Name == "gemm" }
+func (l Library) Fast() bool { return l.Name == "gemm" || l.Name == "tensor" }
+
+// Tensor reports whether the library is for tensor units, which need Metal 4 (macOS 26.2).
+func (l Library) Tensor() bool { return l.Name == "tensor" }
 
 // Kernel is a function of a library with its function constants by index. Booleans
 // are 0 and 1. It is comparable.
@@ -108,6 +122,9 @@ func (l Library) Bools() map[int]bool {
 	}
 	return all
 }
+
+// Threads returns the threads of a threadgroup where the library decides them, else 0.
+func (l Library) Threads() int { return l.Tile.Threads() }
 
 // Text returns the source with the macros in front, for a compiler that takes one string.
 func (l Library) Text() string {

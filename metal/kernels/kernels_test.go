@@ -21,12 +21,15 @@ func libraries() []kernels.Library {
 		{Name: "rows"},
 		{Name: "conv"},
 		{Name: "selftest"},
+		{Name: "peak"},
 		{Name: "rows", Wide: true},
 		{Name: "gemm", Tile: tile},
-		{Name: "gemm", Tile: tile, Exact: true},
-		{Name: "gemm", Tile: tile, Wide: true},
-		{Name: "gemm", Tile: tile, Exact: true, Weights: 1},
-		{Name: "gemm", Tile: tile, Exact: true, Weights: 2},
+		{Name: "gemm", Tile: tile, Weights: 1},
+		{Name: "gemm", Tile: tile, Weights: 2},
+		{Name: "tensor", Tile: kernels.Tile{BM: 64, BN: 128, BK: 32, WM: 2, WN: 2}},
+		{Name: "tensor", Tile: tile, Weights: 1},
+		{Name: "tensor", Tile: tile, Weights: 2},
+		{Name: "expand"},
 		{Name: "attention", Head: 256},
 		{Name: "attention", Head: 72, Exact: true},
 		{Name: "attention", Head: 64, Wide: true},
@@ -65,7 +68,7 @@ func TestNamesAreSources(t *testing.T) {
 func TestBools(t *testing.T) {
 	for _, name := range kernels.Names() {
 		l := kernels.Library{Name: name}
-		if got, want := len(l.Bools()), strings.Count(l.Source(), "[[function_constant("); name != "gemm" && name != "conv" && name != "attention" && name != "delta" && got != want {
+		if got, want := len(l.Bools()), strings.Count(l.Source(), "[[function_constant("); name != "gemm" && name != "tensor" && name != "expand" && name != "conv" && name != "attention" && name != "delta" && got != want {
 			t.Errorf("%s: got %d function constants, want %d", name, got, want)
 		}
 	}
