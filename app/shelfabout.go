@@ -71,7 +71,9 @@ func aboutKnown(k shelf.Known) ui.About {
 		exact = ", reckoned"
 	}
 	a.Facts = [][2]string{
-		{"Repository", k.Repo}, {"Stored as", k.Layout}, {"To get", size(k.Bytes) + exact},
+		{"Repository", k.Repo},
+		{"Stored as", k.Layout},
+		{"To get", size(k.Bytes) + exact},
 		{"Memory it needs", fmt.Sprintf("%s for a request of %d tokens", size(k.Memory(fitTokens)), fitTokens)},
 	}
 	return a

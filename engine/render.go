@@ -19,17 +19,18 @@ func (v Value) Render() string {
 	case String:
 		return v.Text
 	}
-	return string(v.appendRendered(nil))
+	return string(v.append(nil, sortedFields, appendPythonNumber))
 }
 
-func (v Value) appendRendered(dst []byte) []byte {
+// append writes v as compact JSON, its members in the order that order gives and its numbers as number writes them.
+func (v Value) append(dst []byte, order func([]Member) []int, number func([]byte, string) []byte) []byte {
 	switch v.Type {
 	case Null, Missing:
 		return append(dst, "null"...)
 	case Bool:
 		return strconv.AppendBool(dst, v.Bool)
 	case Number:
-		return appendPythonNumber(dst, v.Text)
+		return number(dst, v.Text)
 	case String:
 		return appendQuoted(dst, v.Text)
 	case Array:
@@ -38,29 +39,35 @@ func (v Value) appendRendered(dst []byte) []byte {
 			if i > 0 {
 				dst = append(dst, ',')
 			}
-			dst = v.Items[i].appendRendered(dst)
+			dst = v.Items[i].append(dst, order, number)
 		}
 		return append(dst, ']')
 	}
 	dst = append(dst, '{')
-	for i, at := range sortedFields(v.Fields) {
+	for i, at := range order(v.Fields) {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
 		dst = appendQuoted(dst, v.Fields[at].Name)
 		dst = append(dst, ':')
-		dst = v.Fields[at].Value.appendRendered(dst)
+		dst = v.Fields[at].Value.append(dst, order, number)
 	}
 	return append(dst, '}')
+}
+
+// givenFields returns member positions as they are.
+func givenFields(fields []Member) []int {
+	order := make([]int, len(fields))
+	for i := range order {
+		order[i] = i
+	}
+	return order
 }
 
 // sortedFields returns member positions in code point order, which for valid UTF-8
 // is byte order.
 func sortedFields(fields []Member) []int {
-	order := make([]int, len(fields))
-	for i := range order {
-		order[i] = i
-	}
+	order := givenFields(fields)
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(fields[a].Name, fields[b].Name) })
 	return order
 }
@@ -120,35 +127,7 @@ func (v Value) JSON() []byte { return v.AppendJSON(nil) }
 
 // AppendJSON appends what JSON returns.
 func (v Value) AppendJSON(dst []byte) []byte {
-	switch v.Type {
-	case Null, Missing:
-		return append(dst, "null"...)
-	case Bool:
-		return strconv.AppendBool(dst, v.Bool)
-	case Number:
-		return append(dst, v.Text...)
-	case String:
-		return appendQuoted(dst, v.Text)
-	case Array:
-		dst = append(dst, '[')
-		for i := range v.Items {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = v.Items[i].AppendJSON(dst)
-		}
-		return append(dst, ']')
-	}
-	dst = append(dst, '{')
-	for i := range v.Fields {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = appendQuoted(dst, v.Fields[i].Name)
-		dst = append(dst, ':')
-		dst = v.Fields[i].Value.AppendJSON(dst)
-	}
-	return append(dst, '}')
+	return v.append(dst, givenFields, func(dst []byte, literal string) []byte { return append(dst, literal...) })
 }
 
 const hexDigits = "0123456789abcdef"

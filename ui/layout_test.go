@@ -57,7 +57,7 @@ func TestThresholdStandsOverTheTicks(t *testing.T) {
 		b := w.page.questions.threshold
 		head := driver.AbsolutePositionForObject(b).X + b.tickX()
 		r := cardOf(t, w, 0).shown[0].bar
-		tick := driver.AbsolutePositionForObject(r).X + r.ticks[0].Position().X + r.ticks[0].Size().Width/2
+		tick := driver.AbsolutePositionForObject(r).X + r.ticks[0][0].Position().X + r.ticks[0][0].Size().Width/2
 		if d := abs32(head - tick); d > 1 && v < 0.9 {
 			t.Errorf("threshold %v: header %v dp beside the ticks", v, d)
 		}

@@ -6,30 +6,19 @@ import (
 )
 
 // lean is the answer to a yes-or-no question: one bar that leans from the middle,
-// left to No, right to Yes, with ticks at both thresholds.
+// left to No, right to Yes, with ticks at both thresholds. Its value is p(yes), its threshold is for either side.
 type lean struct {
-	figure
-	tone      tone
-	threshold float64
-	under     fyne.ThemeColorName
-
-	value                    glide // p(yes)
-	track, fill, notch, post *canvas.Rectangle
-	low, high                [2]*canvas.Rectangle
-	no, yes                  *label
+	beam
+	post    *canvas.Rectangle
+	no, yes *label
 }
 
 var _ drawn = (*lean)(nil)
 
 func newLean() *lean {
-	l := &lean{value: newGlide(), threshold: 0.8, under: colorSurface}
-	l.track, l.fill, l.notch, l.post = newRect(0), newRect(0), newRect(0), newRect(1)
-	l.low = [2]*canvas.Rectangle{newRect(0), newRect(0)}
-	l.high = [2]*canvas.Rectangle{newRect(0), newRect(0)}
+	l := &lean{post: newRect(1)}
 	l.no, l.yes = newLabel("No", colorInk3, 11, regular), newLabel("Yes", colorInk3, 11, regular)
-	l.parts = []fyne.CanvasObject{
-		l.track, l.fill, l.notch, l.low[0], l.low[1], l.high[0], l.high[1], l.post, l.no.Text, l.yes.Text,
-	}
+	l.compose(2, l.post, l.no.Text, l.yes.Text)
 	l.ExtendBaseWidget(l)
 	return l
 }
@@ -37,33 +26,20 @@ func newLean() *lean {
 // CreateRenderer builds the drawing.
 func (l *lean) CreateRenderer() fyne.WidgetRenderer { return newDrawing(l) }
 
-// set shows p(yes); the threshold is the one for either side.
-func (l *lean) set(yes float64, t tone, threshold float64) {
-	l.tone, l.threshold = t, threshold
-	l.value.move(yes, l.Refresh)
-}
-
 func (l *lean) paint() {
-	l.track.FillColor = themeColor(colorTrack)
-	l.fill.FillColor = themeColor(l.tone.token())
-	l.notch.FillColor = themeColor(l.under)
+	l.beam.paint()
 	l.post.FillColor = themeColor(colorInk2)
-	for _, t := range []*canvas.Rectangle{l.low[0], l.low[1], l.high[0], l.high[1]} {
-		t.FillColor = themeColor(colorInk2)
-	}
 	l.no.paint()
 	l.yes.paint()
 }
-
-func (l *lean) least() fyne.Size { return fyne.NewSize(dp(96), dp(barHeight+2*tickReach)) }
 
 func (l *lean) arrange(size fyne.Size) {
 	h, w := dp(barHeight), size.Width
 	top, r, mid := (size.Height-h)/2, dp(barHeight)/2, size.Width/2
 	l.track.CornerRadius = r
 	put(l.track, 0, top, w, h)
-	placeTicks(l.low, w*float32(1-l.threshold), top, h)
-	placeTicks(l.high, w*float32(l.threshold), top, h)
+	placeTicks(l.ticks[0], w*float32(1-l.threshold), top, h)
+	placeTicks(l.ticks[1], w*float32(l.threshold), top, h)
 	put(l.post, mid-dp(1), top-dp(3), dp(2), h+dp(6))
 	l.no.place(0, top+h+dp(4), w/2, dp(16))
 	l.yes.placeRight(w, top+h+dp(4), w/2, dp(16))
