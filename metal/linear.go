@@ -162,6 +162,9 @@ func (b *Backend) describe(p product, rule Rule) (l launch, tiles int) {
 		params = append(params, 0)
 	}
 	library, function := kernels.Library{Name: "gemm", Weights: b.operands(p, formats), Tile: tile}, "gemm"
+	if rule.Unit == Direct {
+		library.Name, function = "direct", "gemm_direct"
+	}
 	if rule.Unit == TensorUnits {
 		library.Name, function = "tensor", "gemm_tensor"
 		work.OnTensor, work.Passes = work.Multiplies, work.Multiplies*float64(passes(library.Weights))

@@ -33,16 +33,31 @@ var (
 	}
 )
 
-// Multiplies is the least arithmetic of the backbone for n tokens, in multiply-adds.
-func (s Shape) Multiplies(n int) float64 {
+// weights is the number of weights of the backbone's products.
+func (s Shape) weights() int {
 	full := s.Layers / s.FullEvery
 	values, queries := s.ValueHeads*s.ValueDim, s.Heads*s.HeadDim
 	delta := s.Hidden*(2*s.KeyHeads*s.KeyDim+2*values+2*s.ValueHeads) + values*s.Hidden
 	attention := s.Hidden*(2*queries+2*s.KVHeads*s.HeadDim) + queries*s.Hidden
-	weights := (s.Layers-full)*delta + full*attention + s.Layers*3*s.Hidden*s.MLP
+	return (s.Layers-full)*delta + full*attention + s.Layers*3*s.Hidden*s.MLP
+}
+
+// Multiplies is the least arithmetic of the backbone for n tokens, in multiply-adds.
+func (s Shape) Multiplies(n int) float64 {
+	full := s.Layers / s.FullEvery
 	state := (s.Layers - full) * 3 * s.ValueHeads * s.KeyDim * s.ValueDim
 	pairs := float64(n) * float64(n+1) / 2
-	return float64(n)*float64(weights+state) + float64(full)*2*pairs*float64(queries)
+	return float64(n)*float64(s.weights()+state) + float64(full)*2*pairs*float64(s.Heads*s.HeadDim)
+}
+
+// WeightBytes is the memory of the backbone's weights: of 16 bits, or codes of fewer with
+// a bfloat scale and bias for each 64. Tables of tokens stay outside of the GPU's memory.
+func (s Shape) WeightBytes(bits int) int64 {
+	n := int64(s.weights())
+	if bits == 16 {
+		return 2 * n
+	}
+	return n*int64(bits)/8 + n/64*4
 }
 
 // dryWeight is a weight of which only the size matters.
@@ -165,23 +180,27 @@ type Row struct {
 	Seconds   float64 `json:"predicted_s"`
 	Buffers   int     `json:"command_buffers"`
 	Scratch   int64   `json:"scratch_bytes"`   // peak of activations
+	Memory    int64   `json:"memory_bytes"`    // weights and activations
 	Published float64 `json:"mlx_published_s"` // of MLX on an M2 Max with 38 cores
+	// PublishedMemory is MLX's peak in bytes, 0 where none was published.
+	PublishedMemory float64 `json:"mlx_published_bytes,omitempty"`
 }
 
-// published are MLX's seconds on an M2 Max with 38 cores.
+// published are MLX's seconds and gigabytes on an M2 Max with 38 cores.
 var published = []struct {
-	shape   Shape
-	bits    int
-	tokens  int
-	seconds float64
+	shape     Shape
+	bits      int
+	tokens    int
+	seconds   float64
+	gigabytes float64
 }{
-	{Shape9B, 16, 500, .80},
-	{Shape9B, 4, 500, 1.03},
-	{Shape27B, 16, 500, 2.77},
-	{Shape27B, 8, 500, 3.55},
-	{Shape27B, 4, 500, 3.59},
-	{Shape27B, 16, 2000, 10.5},
-	{Shape27B, 16, 32000, 188},
+	{Shape9B, 16, 500, .80, 19.4},
+	{Shape9B, 4, 500, 1.03, 6.2},
+	{Shape27B, 16, 500, 2.77, 55.3},
+	{Shape27B, 8, 500, 3.55, 30.3},
+	{Shape27B, 4, 500, 3.59, 17.0},
+	{Shape27B, 16, 2000, 10.5, 0},
+	{Shape27B, 16, 32000, 188, 0},
 }
 
 // Predict counts what the backbone costs for n tokens with weights of bits, and says
@@ -193,6 +212,7 @@ func Predict(c Chip, s Shape, bits, n int) Row {
 	buffers := int(b.rec.submitted)
 	return Row{
 		Shape: s.Name, Bits: bits, Tokens: n, Work: b.rec.total, Buffers: buffers, Scratch: b.pool.peak,
+		Memory:  s.WeightBytes(bits) + b.pool.peak,
 		Seconds: b.rec.predicted + bufferSeconds*float64(buffers),
 	}
 }
@@ -206,7 +226,7 @@ func Plan(chip string) ([]Row, error) {
 	rows := make([]Row, 0, len(published))
 	for _, p := range published {
 		r := Predict(c, p.shape, p.bits, p.tokens)
-		r.Published = p.seconds
+		r.Published, r.PublishedMemory = p.seconds, 1e9*p.gigabytes
 		rows = append(rows, r)
 	}
 	return rows, nil
@@ -217,15 +237,19 @@ func FormatPlan(chip string, rows []Row) string {
 	c := Chips[chip]
 	var b strings.Builder
 	t := tabwriter.NewWriter(&b, 0, 8, 2, ' ', 0)
-	fmt.Fprintln(t, "model\tweights\ttokens\tmultiplies\tread+written\tdispatches\tpredicted\tMLX on M2 Max (published)")
+	fmt.Fprintln(t, "model\tweights\ttokens\tmultiplies\tread+written\tdispatches\tpredicted\tMLX on M2 Max (published)\tmemory\tof MLX (published)")
 	for _, r := range rows {
-		fmt.Fprintf(t, "%s\t%d-bit\t%d\t%.2f T\t%.0f GB\t%d\t%.2f s\t%.2f s\n",
-			r.Shape, r.Bits, r.Tokens, r.Work.Multiplies/1e12, r.Work.Bytes/1e9, r.Work.Dispatches, r.Seconds, r.Published)
+		memory := "-"
+		if r.PublishedMemory > 0 {
+			memory = fmt.Sprintf("%.1f GB", r.PublishedMemory/1e9)
+		}
+		fmt.Fprintf(t, "%s\t%d-bit\t%d\t%.2f T\t%.0f GB\t%d\t%.2f s\t%.2f s\t%.1f GB\t%s\n",
+			r.Shape, r.Bits, r.Tokens, r.Work.Multiplies/1e12, r.Work.Bytes/1e9, r.Work.Dispatches, r.Seconds, r.Published, float64(r.Memory)/1e9, memory)
 	}
 	_ = t.Flush() // a strings.Builder takes everything
 	fmt.Fprintf(&b, "\nPredicted for %s, not measured: %.2f T multiply-adds per second of which products reach %.0f %% and attention %.0f %%,\n"+
 		"%.0f GB per second, %.1f lane operations per quantised weight and tile of rows, %.0f µs per launch, %.0f µs per command buffer.\n"+
-		"The head, the tokenizer and the copy to the answer are not in it.\n",
+		"The head, the tokenizer and the copy to the answer are not in it; memory is the backbone's weights and activations.\n",
 		c.Name, c.Peak, 100*c.Reach, 100*c.Reach*attentionReach, c.Memory, lanesPerCode, 1e6*launchSeconds, 1e6*bufferSeconds)
 	if c.Tensor > 0 {
 		fmt.Fprintf(&b, "Products run on tensor units: %.1f T multiply-adds of bfloat per second of which they reach %.0f %%, two or three for each of float.\n", c.Tensor, 100*tensorReach)

@@ -22,6 +22,13 @@ func TestPlan(t *testing.T) {
 		if r.Seconds >= r.Published || r.Seconds < .3*r.Published {
 			t.Errorf("%s %d-bit, %d tokens: predicted %.2f s, published %.2f s", r.Shape, r.Bits, r.Tokens, r.Seconds, r.Published)
 		}
+		if m := r.PublishedMemory; m > 0 && (float64(r.Memory) >= m || float64(r.Memory) < .6*m) {
+			t.Errorf("%s %d-bit, %d tokens: predicted %.1f GB, published %.1f GB", r.Shape, r.Bits, r.Tokens, float64(r.Memory)/1e9, m/1e9)
+		}
+		full := published[i].shape.Layers / published[i].shape.FullEvery
+		if most := 10*(published[i].shape.Layers-full) + 8*full; r.Tokens == 500 && r.Work.Dispatches > most {
+			t.Errorf("%s %d-bit: got %d dispatches, want at most 10 for a gated-delta layer and 8 for an attention layer: %d", r.Shape, r.Bits, r.Work.Dispatches, most)
+		}
 		least := published[i].shape.Multiplies(r.Tokens)
 		if more := r.Work.Multiplies/least - 1; r.Tokens == 500 && more > .03 || more < -.005 {
 			t.Errorf("%s %d-bit, %d tokens: %.2f %% more multiplications than needed, want at most 3 %%", r.Shape, r.Bits, r.Tokens, 100*more)
@@ -158,10 +165,10 @@ func TestFewRows(t *testing.T) {
 		rows   int
 		faster bool
 	}{{1, true}, {8, true}, {32, true}, {64, true}, {96, true}, {512, false}} {
-		slim, tall := seconds(r.rows, Shipped().Choose(min(r.rows, 96)).Tile), seconds(r.rows, tileTall)
-		t.Logf("27B 4-bit, %d rows: %.0f ms with %v, %.0f ms with %v", r.rows, 1e3*slim, Shipped().Choose(min(r.rows, 96)).Tile, 1e3*tall, tileTall)
+		slim, tall := seconds(r.rows, Shipped().Choose(min(r.rows, 96), false).Tile), seconds(r.rows, tileTall)
+		t.Logf("27B 4-bit, %d rows: %.0f ms with %v, %.0f ms with %v", r.rows, 1e3*slim, Shipped().Choose(min(r.rows, 96), false).Tile, 1e3*tall, tileTall)
 		if (slim < tall) != r.faster {
-			t.Errorf("%d rows: predicted %.4f s with %v, %.4f s with %v", r.rows, slim, Shipped().Choose(r.rows).Tile, tall, tileTall)
+			t.Errorf("%d rows: predicted %.4f s with %v, %.4f s with %v", r.rows, slim, Shipped().Choose(r.rows, false).Tile, tall, tileTall)
 		}
 	}
 }

@@ -151,7 +151,7 @@ func (b *Backend) bind(l launch) []gpu.Argument {
 }
 
 // usesStatus has the kernels that look for cancellation or report overflow.
-var usesStatus = map[string]bool{"gemm": true, "gemm_tensor": true, "attention": true, "attention_prepare": true, "copy_rows": true}
+var usesStatus = map[string]bool{"gemm": true, "gemm_direct": true, "gemm_tensor": true, "attention": true, "attention_prepare": true, "copy_rows": true}
 
 // usesWork has the libraries that depend on what Work is.
 var usesWork = map[string]bool{"attention": true, "prepare": true, "rows": true}

@@ -14,13 +14,16 @@ type Unit string
 // different units agree to about seventeen bits.
 const (
 	Simdgroups  Unit = ""       // gemm.metal, on every GPU
+	Direct      Unit = "direct" // direct.metal, for dense weights: the bits of Simdgroups
 	TensorUnits Unit = "tensor" // tensor.metal, on an M5 with macOS 26.2
 	System      Unit = "system" // MPSMatrixMultiplication on weights expanded to float32
 )
 
-// Table says how a matrix product is computed, by the number of rows.
+// Table says how a matrix product is computed, by the number of rows. Rules are in order
+// of rows; the last serves the rest.
 type Table struct {
-	Rules []Rule `json:"rules"` // in order of rows; the last serves the rest
+	Rules []Rule `json:"rules"`
+	Dense []Rule `json:"dense,omitempty"` // for weights that are not codes; none: as Rules says
 }
 
 // Rule is the choice for products of at most Rows rows.
@@ -50,6 +53,15 @@ var (
 	tensorBig   = kernels.Tile{BM: 128, BN: 64, BK: 32, WM: 4, WN: 1}
 )
 
+// The tiles of direct.metal. BK is the step of the depth that all fragments have.
+var (
+	directOne = kernels.Tile{BM: 32, BN: 32, BK: 8, WM: 1, WN: 1}
+	directTwo = kernels.Tile{BM: 64, BN: 32, BK: 8, WM: 2, WN: 1}
+)
+
+// DirectTiles are the tiles of direct.metal that the autotuner times.
+func DirectTiles() []kernels.Tile { return []kernels.Tile{directOne, directTwo} }
+
 // Tiles are the tiles of gemm.metal that the autotuner times.
 func Tiles() []kernels.Tile {
 	return []kernels.Tile{tileFew, tileSlim, tileShort, tileTall, tileBig, tileWide, tileFlat}
@@ -77,9 +89,13 @@ func ShippedTensor() *Table {
 	}}
 }
 
-// Choose returns the rule for a product with that many rows.
-func (t *Table) Choose(rows int) Rule {
-	for _, r := range t.Rules {
+// Choose returns the rule for a product with that many rows by dense weights or by codes.
+func (t *Table) Choose(rows int, dense bool) Rule {
+	list := t.Rules
+	if dense && len(t.Dense) > 0 {
+		list = t.Dense
+	}
+	for _, r := range list {
 		if rows <= r.Rows {
 			return r
 		}
@@ -98,8 +114,8 @@ func (r Rule) String() string {
 	return string(r.Unit) + " " + r.Tile.String()
 }
 
-// candidates are the rules that the autotuner times for a number of rows on a GPU.
-func candidates(i gpu.Info, rows int) (list []Rule) {
+// candidates are the rules that the autotuner times for a size on a GPU.
+func candidates(i gpu.Info, s TuneSize) (list []Rule) {
 	for _, tile := range Tiles() {
 		list = append(list, Rule{Tile: tile})
 	}
@@ -108,7 +124,12 @@ func candidates(i gpu.Info, rows int) (list []Rule) {
 			list = append(list, Rule{Tile: tile, Unit: TensorUnits})
 		}
 	}
-	if i.Products && rows >= systemRows {
+	if s.Dense {
+		for _, tile := range DirectTiles() {
+			list = append(list, Rule{Tile: tile, Unit: Direct})
+		}
+	}
+	if i.Products && s.Rows >= systemRows {
 		list = append(list, Rule{Unit: System})
 	}
 	return list
@@ -119,6 +140,8 @@ func (r Rule) known(i gpu.Info) bool {
 	switch r.Unit {
 	case Simdgroups:
 		return slices.Contains(Tiles(), r.Tile)
+	case Direct:
+		return slices.Contains(DirectTiles(), r.Tile)
 	case TensorUnits:
 		return i.Tensor && slices.Contains(TensorTiles(), r.Tile)
 	case System:

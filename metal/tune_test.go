@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"clefbar/engine/backend/scalar"
 	"clefbar/metal/emu"
 	"clefbar/metal/gpu"
 	"clefbar/metal/kernels"
@@ -25,7 +26,7 @@ func TestTune(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	table, timings, err := Tune(context.Background(), dev, []TuneSize{{33, 128, 64}})
+	table, timings, err := Tune(context.Background(), dev, []TuneSize{{33, 128, 64, false}, {33, 128, 64, true}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,8 +38,8 @@ func TestTune(t *testing.T) {
 			t.Errorf("%v: took %v", m.Rule, m.Took)
 		}
 	}
-	if len(table.Rules) != 1 || table.Rules[0].Tile == tileShort {
-		t.Errorf("got table %+v, want one rule without the wrong tile", table)
+	if len(table.Rules) != 1 || len(table.Dense) != 1 || table.Rules[0].Tile == tileShort || table.Dense[0].Tile == tileShort {
+		t.Errorf("got table %+v, want one rule for codes and one for dense weights without the wrong tile", table)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -49,7 +50,7 @@ func TestTune(t *testing.T) {
 
 func TestBest(t *testing.T) {
 	m := func(rows int, tile kernels.Tile, ms int) Timing {
-		return Timing{TuneSize: TuneSize{rows, 64, 64}, Rule: Rule{Tile: tile}, Took: time.Duration(ms) * time.Millisecond}
+		return Timing{TuneSize: TuneSize{rows, 64, 64, false}, Rule: Rule{Tile: tile}, Took: time.Duration(ms) * time.Millisecond}
 	}
 	unit := func(t Timing, u Unit, wrong string) Timing {
 		t.Rule.Unit, t.Wrong = u, wrong
@@ -79,7 +80,7 @@ func TestBest(t *testing.T) {
 		if !slices.Equal(got.Rules, c.want) {
 			t.Errorf("%s: got %v, want %v", c.what, got.Rules, c.want)
 		}
-		if got.Choose(5) != c.want[0] || got.Choose(4000) != c.want[1] {
+		if got.Choose(5, false) != c.want[0] || got.Choose(4000, true) != c.want[1] {
 			t.Errorf("%s: Choose does not follow the table", c.what)
 		}
 	}
@@ -125,24 +126,56 @@ func TestSavedTable(t *testing.T) {
 	}
 }
 
-// TestTilesGiveTheSameBits: a table changes speed only.
+// TestTilesGiveTheSameBits: a table changes speed only, with products straight from device memory, too.
 func TestTilesGiveTheSameBits(t *testing.T) {
-	var first []float32
+	var rules []Rule
 	for _, tile := range Tiles() {
-		b, _ := emulated(t, emu.DeviceOptions{})
-		b.table = &Table{Rules: []Rule{{1 << 30, tile, Simdgroups}}}
-		for _, run := range []func(*scene) ([]float32, error){linearDense, linearCodes, feedForward} {
-			got, err := run(newScene(b))
-			if err != nil {
-				t.Fatalf("%v: %v", tile, err)
+		rules = append(rules, Rule{1 << 30, tile, Simdgroups})
+	}
+	for _, tile := range DirectTiles() {
+		rules = append(rules, Rule{1 << 30, tile, Direct})
+	}
+	for _, family := range []gpu.Family{gpu.Apple8, gpu.Apple9} {
+		var first []float32
+		for _, r := range rules {
+			b, dev := emulated(t, emu.DeviceOptions{Family: family})
+			b.table = &Table{Rules: []Rule{r}}
+			var all []float32
+			for _, run := range []func(*scene) ([]float32, error){linearDense, linearCodes, linearRagged, feedForward, headLayer} {
+				got, err := run(newScene(b))
+				if err != nil {
+					t.Fatalf("%v: %v", r, err)
+				}
+				all = append(all, got...)
 			}
-			first = append(first, got...)
+			if first == nil {
+				first = all
+			}
+			if !sameBits(all, first) {
+				t.Errorf("Apple%d: %v gives other bits than %v", family, r, rules[0])
+			}
+			if n := dev.Ran()["gemm_direct"]; (n > 0) != (r.Unit == Direct) {
+				t.Errorf("Apple%d: %v ran %d products straight from device memory", family, r, n)
+			}
 		}
 	}
-	n := len(first) / len(Tiles())
-	for i, tile := range Tiles() {
-		if !sameBits(first[i*n:(i+1)*n], first[:n]) {
-			t.Errorf("%v gives other bits than %v", tile, Tiles()[0])
+}
+
+// TestDirectChecked: products straight from device memory stay inside of it.
+func TestDirectChecked(t *testing.T) {
+	for _, c := range products() {
+		want, err := c.attempt(scalar.New())
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, _ := emulated(t, emu.DeviceOptions{Options: emu.Options{Mode: emu.Checked}, Family: gpu.Apple9, Order: emu.Seeded, Seed: 6})
+		b.table = &Table{Rules: []Rule{{1 << 30, directTwo, Direct}}}
+		got, err := c.attempt(b)
+		if err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		if d := differ(got, want); d > c.within {
+			t.Errorf("%s: differs from the oracle by %g, want at most %g", c.name, d, c.within)
 		}
 	}
 }

@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime/debug"
+	"slices"
 
 	"clefbar/metal/gpu"
+	"clefbar/metal/kernels"
 )
 
 // tuned is a table as it is stored, with what it is valid for.
@@ -18,15 +19,7 @@ type tuned struct {
 
 // tuneKey says what a table is valid for: the GPU, the system's compiler and our kernels.
 func tuneKey(i gpu.Info) string {
-	version := ""
-	if build, ok := debug.ReadBuildInfo(); ok {
-		for _, s := range build.Settings {
-			if s.Key == "vcs.revision" {
-				version = s.Value
-			}
-		}
-	}
-	return fmt.Sprintf("%s/%d/%s/%s", i.Architecture, i.Cores, i.OS, version)
+	return fmt.Sprintf("%s/%d/%s/%s", i.Architecture, i.Cores, i.OS, kernels.Hash())
 }
 
 // tunePath is where the table of this machine is kept.
@@ -73,7 +66,7 @@ func SavedTable(i gpu.Info) *Table {
 	if json.Unmarshal(b, &t) != nil || t.Key != tuneKey(i) || len(t.Table.Rules) == 0 {
 		return nil
 	}
-	for _, r := range t.Table.Rules {
+	for _, r := range slices.Concat(t.Table.Rules, t.Table.Dense) {
 		if !r.known(i) {
 			return nil
 		}

@@ -10,11 +10,34 @@ import (
 // rule chooses how a product is computed. Rules of units that cannot compute it give way
 // to the shipped tiles.
 func (b *Backend) rule(p product) Rule {
-	r := b.table.Choose(p.x.Rows())
-	if r.Unit == TensorUnits && b.noTensor != nil || r.Unit == System && !p.plain() {
-		return Shipped().Choose(p.x.Rows())
+	m, dense := p.x.Rows(), p.dense()
+	r := b.table.Choose(m, dense)
+	if r.Unit == TensorUnits && b.noTensor != nil || r.Unit == System && !p.plain() || r.Unit == Direct && !b.direct(p) {
+		return Shipped().Choose(m, dense)
 	}
 	return r
+}
+
+// dense reports whether no weight of a product has codes.
+func (p product) dense() bool {
+	for _, w := range p.w {
+		if w.bits > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// direct reports whether direct.metal can make a product: all weights are stored in the
+// one type that they are multiplied as.
+func (b *Backend) direct(p product) bool {
+	for _, w := range p.w {
+		if w.bits > 0 || w.format != p.w[0].format {
+			return false
+		}
+	}
+	as := map[uint32]int{formatHalf: operandHalf, formatBfloat: operandBfloat, formatFloat: operandFloat}
+	return p.x.cols%8 == 0 && as[p.w[0].format] == b.operands(p, p.w[0].format)
 }
 
 // refuseTensor remembers that the tensor units' kernels do not compile or are wrong.
@@ -56,13 +79,17 @@ func systemTest(ctx context.Context, dev gpu.Device) error {
 
 // compareRules computes a small product by each rule and by the reference tile.
 func compareRules(ctx context.Context, dev gpu.Device, rules []Rule) error {
-	size := TuneSize{Rows: 40, Depth: 128, Outputs: 96}
-	want, _, err := timeRule(ctx, dev, size, Rule{Tile: tileTall})
+	t, err := newTrial(dev, TuneSize{Rows: 40, Depth: 128, Outputs: 96})
+	if err != nil {
+		return err
+	}
+	defer t.close()
+	want, _, err := t.run(ctx, Rule{Tile: tileTall})
 	if err != nil {
 		return err
 	}
 	for _, r := range rules {
-		got, _, err := timeRule(ctx, dev, size, r)
+		got, _, err := t.run(ctx, r)
 		if err != nil {
 			return err
 		}

@@ -133,7 +133,7 @@ func TestTensorUnitsRefusedLater(t *testing.T) {
 	if _, err := chain(newScene(b)); err != nil || b.noTensor == nil {
 		t.Errorf("got error %v, reason %v, want a run on simdgroups", err, b.noTensor)
 	}
-	table, timings, err := Tune(context.Background(), dev, []TuneSize{{33, 128, 64}})
+	table, timings, err := Tune(context.Background(), dev, []TuneSize{{33, 128, 64, false}, {33, 128, 64, true}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,7 +206,7 @@ func TestTuneTriesEveryUnit(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	_, timings, err := Tune(context.Background(), dev, []TuneSize{{systemRows, 64, 64}})
+	_, timings, err := Tune(context.Background(), dev, []TuneSize{{systemRows, 64, 64, false}, {systemRows, 64, 64, true}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,7 +217,7 @@ func TestTuneTriesEveryUnit(t *testing.T) {
 			t.Errorf("%v: took %v, wrong: %q", m.Rule, m.Took, m.Wrong)
 		}
 	}
-	if units[Simdgroups] != len(Tiles()) || units[TensorUnits] != len(TensorTiles()) || units[System] != 1 {
+	if units[Simdgroups] != 2*len(Tiles()) || units[TensorUnits] != 2*len(TensorTiles()) || units[System] != 2 || units[Direct] != len(DirectTiles()) {
 		t.Errorf("got candidates %v, want all tiles and the system", units)
 	}
 	if r := SelfTest(context.Background(), dev); !r.OK() || strings.Contains(r.String(), "not used") {

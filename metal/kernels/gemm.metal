@@ -67,22 +67,5 @@ kernel void gemm(PRODUCT_ARGUMENTS, uint2 group [[threadgroup_position_in_grid]]
   }
 
   PRODUCT_TARGET
-  for (uint i = 0; i < FM; i++) {
-    const uint m = m0 + (sm + i) * 8 + fragment_row(lane);
-    if (m >= p.m) continue;
-    if (kEpilogue == 2) {
-      for (uint j = 0; j < FN; j += 2)
-        for (uint e = 0; e < 2; e++) {
-          const uint n = n0 + (sn + j) * 4 + fragment_col(lane) + e;
-          if (n < seg.rows)
-            dst[ulong(m) * seg.rows + n] = silu(acc[i][j].thread_elements()[e]) * acc[i][j + 1].thread_elements()[e];
-        }
-      continue;
-    }
-    for (uint j = 0; j < FN; j++)
-      for (uint e = 0; e < 2; e++) {
-        const uint n = n0 + (sn + j) * 8 + fragment_col(lane) + e;
-        if (n < seg.rows) finish(dst, bias, biased, m, n, seg.rows, acc[i][j].thread_elements()[e]);
-      }
-  }
+  finish_tile(acc, dst, bias, biased, m0 + sm * 8, p.m, n0, sn, seg.rows, lane);
 }

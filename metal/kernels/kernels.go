@@ -44,7 +44,7 @@ func (t Tile) String() string { return fmt.Sprintf("%dx%dx%d %dx%d", t.BM, t.BN,
 
 // files are the sources of a library after the prelude.
 var files = map[string][]string{
-	"gemm": {"weights", "gemm"}, "tensor": {"weights", "tensor"}, "expand": {"weights", "expand"}, "norm": {"norm"}, "rows": {"rows"}, "conv": {"conv"}, "prepare": {"prepare"},
+	"gemm": {"weights", "gemm"}, "tensor": {"weights", "tensor"}, "direct": {"weights", "direct"}, "expand": {"weights", "expand"}, "norm": {"norm"}, "rows": {"rows"}, "conv": {"conv"}, "prepare": {"prepare"},
 	"attention": {"attention"}, "delta": {"delta", "chunk"}, "selftest": {"selftest"}, "peak": {"peak"},
 }
 
@@ -79,7 +79,7 @@ func (l Library) Defines() map[string]string {
 	flag := func(v bool) string { return map[bool]string{false: "0", true: "1"}[v] }
 	d := map[string]string{"WIDE": flag(l.Wide)}
 	switch l.Name {
-	case "gemm", "tensor":
+	case "gemm", "direct", "tensor":
 		d["WEIGHTS"] = strconv.Itoa(l.Weights)
 		for k, v := range map[string]int{"BM": l.Tile.BM, "BN": l.Tile.BN, "BK": l.Tile.BK, "WM": l.Tile.WM, "WN": l.Tile.WN} {
 			d[k] = strconv.Itoa(v)
@@ -96,7 +96,7 @@ func (l Library) Defines() map[string]string {
 
 // Fast reports whether the library may be compiled with fast math: where infinities
 // and exact rounding play no part.
-func (l Library) Fast() bool { return l.Name == "gemm" || l.Name == "tensor" }
+func (l Library) Fast() bool { return l.Name == "gemm" || l.Name == "direct" || l.Name == "tensor" }
 
 // Tensor reports whether the library is for tensor units, which need Metal 4 (macOS 26.2).
 func (l Library) Tensor() bool { return l.Name == "tensor" }

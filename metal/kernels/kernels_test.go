@@ -29,6 +29,8 @@ func libraries() []kernels.Library {
 		{Name: "tensor", Tile: kernels.Tile{BM: 64, BN: 128, BK: 32, WM: 2, WN: 2}},
 		{Name: "tensor", Tile: tile, Weights: 1},
 		{Name: "tensor", Tile: tile, Weights: 2},
+		{Name: "direct", Tile: kernels.Tile{BM: 32, BN: 32, BK: 8, WM: 1, WN: 1}},
+		{Name: "direct", Tile: kernels.Tile{BM: 64, BN: 32, BK: 8, WM: 2, WN: 1}, Weights: 1},
 		{Name: "expand"},
 		{Name: "attention", Head: 256},
 		{Name: "attention", Head: 72, Exact: true},
@@ -68,7 +70,7 @@ func TestNamesAreSources(t *testing.T) {
 func TestBools(t *testing.T) {
 	for _, name := range kernels.Names() {
 		l := kernels.Library{Name: name}
-		if got, want := len(l.Bools()), strings.Count(l.Source(), "[[function_constant("); name != "gemm" && name != "tensor" && name != "expand" && name != "conv" && name != "attention" && name != "delta" && got != want {
+		if got, want := len(l.Bools()), strings.Count(l.Source(), "[[function_constant("); name != "gemm" && name != "tensor" && name != "expand" && name != "direct" && name != "conv" && name != "attention" && name != "delta" && got != want {
 			t.Errorf("%s: got %d function constants, want %d", name, got, want)
 		}
 	}

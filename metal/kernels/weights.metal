@@ -1,4 +1,4 @@
-// Weights of a matrix product, as the libraries of products (gemm.metal, tensor.metal) read them: half, bfloat, float or
+// Weights of a matrix product, as the libraries of products (gemm.metal, direct.metal, tensor.metal) read them: half, bfloat, float or
 // affine codes, eight numbers at a time as float; the input rows; and what happens to a finished output.
 //
 // The host sets WEIGHTS for the operands that weights become: 0 half, 1 bfloat, 2 float, whichever loses nothing.
@@ -256,4 +256,29 @@ inline void finish(device float *dst, device const float *bias, bool biased, uin
   const float v = activate(sum + (biased ? bias[n] : 0.0f));
   const ulong at = ulong(m) * columns + n;
   dst[at] = kEpilogue == 1 ? dst[at] + v : v;
+}
+
+// finish_tile stores the fragments of a simdgroup: rows from m on, columns from fragment sn of the tile on, which begins
+// at output n0. For SwiGLU, fragments of gate and up alternate.
+template <uint FM, uint FN>
+inline void finish_tile(thread simdgroup_float8x8 (&acc)[FM][FN], device float *dst, device const float *bias, bool biased,
+                        uint m, uint rows, uint n0, uint sn, uint columns, uint lane) {
+  for (uint i = 0; i < FM; i++) {
+    const uint row = m + i * 8 + fragment_row(lane);
+    if (row >= rows) continue;
+    if (kEpilogue == 2) {
+      for (uint j = 0; j < FN; j += 2)
+        for (uint e = 0; e < 2; e++) {
+          const uint n = n0 + (sn + j) * 4 + fragment_col(lane) + e;
+          if (n < columns)
+            dst[ulong(row) * columns + n] = silu(acc[i][j].thread_elements()[e]) * acc[i][j + 1].thread_elements()[e];
+        }
+      continue;
+    }
+    for (uint j = 0; j < FN; j++)
+      for (uint e = 0; e < 2; e++) {
+        const uint n = n0 + (sn + j) * 8 + fragment_col(lane) + e;
+        if (n < columns) finish(dst, bias, biased, row, n, columns, acc[i][j].thread_elements()[e]);
+      }
+  }
 }
