@@ -3,6 +3,7 @@ package metal
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"math"
 	"os"
 	"slices"
@@ -200,7 +201,13 @@ func tokens(n int) []int32 {
 // start, if both cut the sequence at the same place; at a multiple of the delta
 // rule's chunk the place does not even matter.
 func TestPrefixBitForBit(t *testing.T) {
-	m, b, _ := backbone(t, "tiny-9b-shape-mlx-4bit", emu.DeviceOptions{})
+	for _, family := range []gpu.Family{gpu.Apple8, gpu.Apple10} {
+		t.Run(fmt.Sprintf("Apple%d", family), func(t *testing.T) { prefixBitForBit(t, family) })
+	}
+}
+
+func prefixBitForBit(t *testing.T, family gpu.Family) {
+	m, b, _ := backbone(t, "tiny-9b-shape-mlx-4bit", emu.DeviceOptions{Family: family})
 	ids := tokens(101)
 	whole := hidden(t, m, b, ids, nil)
 	for _, cut := range []int{64, 45} {

@@ -30,8 +30,8 @@ func (d *device) Submit(list []gpu.Dispatch) (gpu.Pending, error) {
 }
 
 var (
-	errNoBuffer  = errors.New("Metal gives no command buffer")
-	errNoEncoder = errors.New("Metal gives no encoder")
+	errNoBuffer  = errors.New("no command buffer from Metal")
+	errNoEncoder = errors.New("no encoder from Metal")
 )
 
 func (d *device) encode(p *pending, list []gpu.Dispatch) error {

@@ -11,11 +11,15 @@ func TensorOps(family int, version string) bool {
 	return family >= GPUFamilyApple10 && atLeast(version, 26, 2)
 }
 
-// atLeast compares a version with major.minor; what cannot be read is too old.
+// atLeast compares a version with major.minor; what cannot be read is too old. A program
+// that was built against an older SDK is told that macOS 26 is 16, which never existed.
 func atLeast(version string, major, minor int) bool {
 	var a, b int
 	if n, _ := fmt.Sscanf(version, "%d.%d", &a, &b); n < 1 {
 		return false
+	}
+	if a == 16 {
+		a = 26
 	}
 	return a > major || a == major && b >= minor
 }

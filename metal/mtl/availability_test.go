@@ -14,6 +14,8 @@ func TestTensorOps(t *testing.T) {
 		{GPUFamilyApple10, "26.10", true},
 		{GPUFamilyApple10, "27", true},
 		{GPUFamilyApple10 + 1, "27.0", true},
+		{GPUFamilyApple10, "16.2", true},
+		{GPUFamilyApple10, "16.1", false},
 		{GPUFamilyApple10, "26.1.9", false},
 		{GPUFamilyApple10, "26", false},
 		{GPUFamilyApple10, "15.7", false},

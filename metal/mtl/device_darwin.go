@@ -82,7 +82,7 @@ func (d Device) MaxThreadgroupMemoryLength() uint64 {
 func (d Device) NewCommandQueue() (CommandQueue, error) {
 	id := send(deviceNewCommandQueue, d.id)
 	if id == 0 {
-		return CommandQueue{}, errors.New("Metal gives no command queue")
+		return CommandQueue{}, errors.New("no command queue from Metal")
 	}
 	return CommandQueue{id}, nil
 }
