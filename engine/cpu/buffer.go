@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"fmt"
+	"math"
 
 	"clefbar/engine/backend"
 )
@@ -26,6 +27,13 @@ type buffer struct {
 	block  block // nil for slices
 	format backend.Format
 	zero   bool // content is due to be zeros but has not been written
+
+	root   *buffer // owner of the memory, itself unless this is a slice
+	writes int     // of a root: operations that wrote to its memory
+	halved *buffer // of a root: the part of it whose rows hold bfloat16 for the time being
+
+	packed   *prepared // left factor of products, made with the content
+	packedAt int       // root.writes at that time
 }
 
 func (b *buffer) Rows() int { return b.rows }
@@ -33,25 +41,46 @@ func (b *buffer) Cols() int { return b.cols }
 
 // Slice returns a view of rows [from, to).
 func (b *buffer) Slice(from, to int) backend.Buffer {
-	b.settle()
-	s := &buffer{mat: mat{rows: to - from, cols: b.cols, stride: b.stride}, format: b.format}
+	b.writeZeros()
+	s := &buffer{mat: mat{rows: to - from, cols: b.cols, stride: b.stride}, format: b.format, root: b.root}
 	if to > from && b.data != nil {
 		s.data = b.data[from*b.stride : to*b.stride]
 	}
 	return s
 }
 
-// settle writes the zeros that are due.
-func (b *buffer) settle() {
+// writeZeros writes the zeros that are due.
+func (b *buffer) writeZeros() {
 	if b.zero {
 		clear(b.data)
 		b.zero = false
 	}
 }
 
+// settle makes all rows float32.
+func (b *buffer) settle() {
+	b.writeZeros()
+	if h := b.root.halved; h != nil {
+		b.root.halved = nil
+		h.widen()
+	}
+}
+
+// widen turns rows of bfloat16 into rows of float32 in place.
+func (b *buffer) widen() {
+	b.packed = nil
+	for i := range b.rows {
+		half := block(b.data[i*b.stride:]).bytes()
+		for j, row := b.cols-1, b.row(i); j >= 0; j-- {
+			row[j] = math.Float32frombits(uint32(half[2*j])<<16 | uint32(half[2*j+1])<<24)
+		}
+	}
+}
+
 // New returns a zeroed buffer; the zeros are written only if something reads them.
 func (c *CPU) New(rows, cols int, f backend.Format) backend.Buffer {
 	b := &buffer{mat: mat{rows: rows, cols: cols, stride: strideFor(cols)}, format: f, zero: true}
+	b.root = b
 	if rows > 0 {
 		if b.block = c.get(rows * b.stride * 4); b.block != nil {
 			b.data = b.block[:rows*b.stride]
@@ -70,17 +99,32 @@ func (c *CPU) Free(list ...backend.Buffer) {
 	}
 }
 
-// in returns a buffer to read or to change.
+// in returns a buffer to read.
 func in(b backend.Buffer) mat {
 	x := b.(*buffer)
 	x.settle()
 	return x.mat
 }
 
-// out returns a buffer of which every element will be written.
+// both returns a buffer to change.
+func both(b backend.Buffer) mat {
+	x := b.(*buffer)
+	x.settle()
+	x.root.writes++
+	return x.mat
+}
+
+// out returns a buffer that will be overwritten as a whole.
 func out(b backend.Buffer) mat {
 	x := b.(*buffer)
 	x.zero = false
+	x.root.writes++
+	if h := x.root.halved; h != nil {
+		x.root.halved = nil
+		if len(x.data) < len(h.data) || &x.data[0] != &h.data[0] {
+			h.widen()
+		}
+	}
 	return x.mat
 }
 

@@ -14,7 +14,7 @@ func (c *CPU) CausalConv(dst, x backend.Buffer, taps backend.Weight, history bac
 	}
 	var past mat
 	if history != nil {
-		past = in(history)
+		past = both(history)
 		want(past.rows == w.cols-1 && past.cols == s.cols, "CausalConv", past.rows, past.cols)
 	}
 	if c.stopped() {
@@ -83,7 +83,7 @@ type delta struct {
 }
 
 // deltaTokens is DELTA_TOKENS of delta.h.
-const deltaTokens = 32
+const deltaTokens = 8
 
 // scratch is the memory of one head in bytes: its state in blocks of columns, padded, and
 // unit queries and keys of some tokens.
@@ -108,7 +108,7 @@ func (c *CPU) GatedDelta(dst, qkv, g, beta backend.Buffer, d backend.Delta, stat
 	}
 	var packed block
 	if state != nil {
-		s := in(state)
+		s := both(state)
 		want(s.rows == d.ValueHeads*d.KeyDim && s.cols == d.ValueDim, "GatedDelta", s.rows, s.cols)
 		if packed = c.get(s.rows * s.cols * 4); packed == nil {
 			return
@@ -134,5 +134,5 @@ func (c *CPU) NormGate(dst, o, z backend.Buffer, w backend.Weight, eps float32) 
 	}
 	x, y, d, v := in(o), in(z), out(dst), vectorOf(w)
 	want(len(v) > 0 && x.cols%len(v) == 0 && d.cols == x.cols && y.cols == x.cols && d.rows == x.rows, "NormGate", x.rows, x.cols, len(v))
-	c.overRows(x.rows, float64(x.cols)/2, func(from, to int) { c.path.normGate(d, x, y, v, eps, from, to) })
+	c.overRowsPacked(dst, float64(x.cols)/2, func(from, to int) { c.path.normGate(d, x, y, v, eps, from, to) })
 }

@@ -8,7 +8,7 @@
 // written once per group instead of per token, and a block of its columns stays in L1.
 // Ratios of decays are products of decays, never quotients.
 
-enum { GROUP = 4, DELTA_TOKENS = 32 };
+enum { GROUP = 4, DELTA_TOKENS = 8 };
 #define DELTA_COLS (DV * VW)
 
 // What a group needs besides its vectors. near[t][s] and seen[t][s] hold the decayed

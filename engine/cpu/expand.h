@@ -99,47 +99,30 @@ static void unpack(const clef_weight *w, int64_t row, int64_t k, int64_t n, uint
   if (n < SPAN) memset(out + n, 0, (size_t)(SPAN - n));
 }
 
-// group_value reads one scale or bias.
-INLINE float group_value(const uint8_t *base, const clef_weight *w, int64_t row, int64_t g) {
-  const uint8_t *p = base + row * w->group_row_bytes;
-  uint32_t u = 0;
-  float f;
+// group_values reads one group's scales or biases of VW outputs; past the last output they are zero.
+INLINE vf group_values(const uint8_t *base, const clef_weight *w, int64_t n, int64_t g) {
+  const int64_t rows = w->rows - n < VW ? w->rows - n : VW;
+  const uint8_t *p = base + n * w->group_row_bytes;
   if (w->group_type == CLEF_F32) {
-    memcpy(&f, p + g * 4, 4);
-    return f;
+    float f[VW] = {0};
+    for (int64_t i = 0; i < rows; i++) memcpy(f + i, p + i * w->group_row_bytes + g * 4, 4);
+    return vload(f);
   }
-  memcpy(&u, p + g * 2, 2);
-  if (w->group_type == CLEF_F16) {
-    uint32_t m = (u & 0x7fff) << 13, top = (u & 0x7c00) == 0x7c00 ? 0x7f800000u : 0;
-    memcpy(&f, &m, 4);
-    f *= 5.192296858534828e33f; // 2^112
-    memcpy(&m, &f, 4);
-    u = m | top | (u & 0x8000) << 16;
-  } else {
-    u <<= 16;
-  }
-  memcpy(&f, &u, 4);
-  return f;
+  uint16_t h[VW] = {0};
+  for (int64_t i = 0; i < rows; i++) memcpy(h + i, p + i * w->group_row_bytes + g * 2, 2);
+  return w->group_type == CLEF_F16 ? from_f16(vloadh((const uint8_t *)h)) : from_bf16(vloadh((const uint8_t *)h));
 }
 
 INLINE vf codes_f32(const uint8_t *c, float scale, float bias) {
   vb b;
   memcpy(&b, c, sizeof b);
-  return __builtin_convertvector(__builtin_convertvector(b, vi), vf) * scale + bias;
-}
-
-// group_values reads the scales and biases of VW outputs; they stay zero past the last output.
-INLINE void group_values(const clef_weight *w, int64_t n, int64_t g, float *scale, float *bias) {
-  for (int i = 0; i < VW && n + i < w->rows; i++) {
-    scale[i] = group_value(w->scales, w, n + i, g);
-    bias[i] = group_value(w->biases, w, n + i, g);
-  }
+  return __builtin_convertvector((vi)widen(b), vf) * scale + bias;
 }
 
 // expand_quant dequantises VW outputs from row n to float32 lanes or bfloat16 pairs.
 INLINE void expand_quant(const clef_weight *w, int64_t n, int64_t k0, int64_t k1, uint32_t *panel, int per) {
   uint8_t codes[VW][SPAN];
-  float scale[VW] = {0}, bias[VW] = {0};
+  float scale[VW], bias[VW];
   const int64_t unit = (int64_t)VW * per;
   for (int64_t k = k0; k < k1; k += SPAN) {
     int64_t len = k1 - k < SPAN ? k1 - k : SPAN;
@@ -148,7 +131,10 @@ INLINE void expand_quant(const clef_weight *w, int64_t n, int64_t k0, int64_t k1
       else memset(codes[i], 0, SPAN);
     }
     for (int64_t o = 0; o < len; o += unit, panel += (int64_t)VW * NR) {
-      if ((k + o) % w->group == 0) group_values(w, n, (k + o) / w->group, scale, bias);
+      if (o == 0 || (k + o) % w->group == 0) {
+        vstore(scale, group_values(w->scales, w, n, (k + o) / w->group));
+        vstore(bias, group_values(w->biases, w, n, (k + o) / w->group));
+      }
       vu t[VW];
       UNROLL
       for (int i = 0; i < VW; i++) {
@@ -184,13 +170,11 @@ static void expand_int8(const clef_weight *w, int64_t n, int64_t k0, int64_t k1,
       put(t, panel);
     }
   }
-  for (int64_t g = g0; g < g1; g++, scales += NR, biases += NR)
-    for (int i = 0; i < VW; i++) {
-      int in = n + i < w->rows;
-      float s = in ? group_value(w->scales, w, n + i, g) : 0;
-      scales[i] = s;
-      biases[i] = in ? group_value(w->biases, w, n + i, g) + s * (float)offset : 0;
-    }
+  for (int64_t g = g0; g < g1; g++, scales += NR, biases += NR) {
+    vf scale = group_values(w->scales, w, n, g);
+    vstore(scales, scale);
+    vstore(biases, group_values(w->biases, w, n, g) + scale * (float)offset);
+  }
 }
 
 typedef void (*expander)(const clef_weight *, int64_t, int64_t, int64_t, uint32_t *);

@@ -29,12 +29,14 @@ type gemm struct {
 	w, up     *weight // up only for swiGLU
 	a         *prepared
 	dst       mat
+	half      *prepared // takes the result instead of dst, as bfloat16
 	bias      []float32
 	mode, act int
 	kBlock    int // inputs expanded at a time
 
-	panels int // of a task
-	rows   int // of a task
+	panels int   // of the largest task
+	rows   int   // of a task
+	across []int // panel at which each task of a block of rows begins, and the end
 	tasks  int
 }
 
@@ -49,7 +51,8 @@ const (
 
 func ceil(n, d int) int { return (n + d - 1) / d }
 
-// split decides how the product is cut into tasks for n threads.
+// split decides how the product is cut into tasks for n threads. Tasks get smaller towards the
+// end, so that no worker waits long for the last one.
 func (g *gemm) split(s shape, threads int) {
 	units, rows := ceil(g.w.rows, s.nr), g.dst.rows
 	if rows == 0 {
@@ -61,8 +64,14 @@ func (g *gemm) split(s shape, threads int) {
 	}
 	blocks := ceil(rows, min(taskRows, s.taskRows))
 	g.rows = ceil(ceil(rows, blocks), s.mr) * s.mr
-	g.panels = max(1, min(most, units*blocks/(4*threads)))
-	g.tasks = ceil(units, g.panels) * ceil(rows, g.rows)
+	for at := 0; at < units; {
+		g.across = append(g.across, at)
+		n := min(most, max(1, (units-at)*blocks/(2*threads)))
+		g.panels = max(g.panels, n)
+		at += n
+	}
+	g.tasks = len(g.across) * ceil(rows, g.rows)
+	g.across = append(g.across, units)
 	lanes := panelBytes / (taskPanels * s.nr * 4)
 	g.kBlock = min(lanes*g.a.form.perLane(), ceil(g.w.cols, 128)*128)
 }
@@ -102,9 +111,9 @@ func (g *gemm) operations() float64 {
 // while weights stream by.
 func (g *gemm) task(p path, i int, scratch []byte) {
 	s := p.shape()
-	across := ceil(ceil(g.w.rows, s.nr), g.panels)
-	m0, n0 := i/across*g.rows, i%across*g.panels*s.nr
-	m1, n1 := min(m0+g.rows, g.dst.rows), min(n0+g.panels*s.nr, g.w.rows)
+	across := len(g.across) - 1
+	m0, n0 := i/across*g.rows, g.across[i%across]*s.nr
+	m1, n1 := min(m0+g.rows, g.dst.rows), min(g.across[i%across+1]*s.nr, g.w.rows)
 	p.gemm(g, m0, m1, n0, n1, scratch)
 }
 
@@ -168,7 +177,7 @@ func (c *CPU) LinearAdd(dst, x backend.Buffer, w, bias backend.Weight) {
 		return
 	}
 	c.prepare(x)
-	list := []gemm{{w: w.(*weight), dst: in(dst), mode: add, bias: vectorOf(bias)}}
+	list := []gemm{{w: w.(*weight), dst: both(dst), mode: add, bias: vectorOf(bias)}}
 	c.activations(&list[0], x)
 	c.multiply(list)
 }
@@ -183,6 +192,7 @@ func (c *CPU) SwiGLU(dst, x backend.Buffer, gate, up backend.Weight) {
 	g := gemm{w: gate.(*weight), up: up.(*weight), dst: out(dst), mode: swiGLU}
 	want(g.w.rows == g.up.rows && g.w.cols == g.up.cols, "SwiGLU", g.w.shape, g.up.shape)
 	c.activations(&g, x)
+	g.half = c.halve(dst)
 	c.multiply([]gemm{g})
 }
 

@@ -163,21 +163,31 @@ INLINE vf activate(vf x, int act) {
 
 // expect asks for the part of dst that a strip will write, so that it is there when the strip is done.
 INLINE void expect(const clef_gemm *g, int mr, int64_t m, int64_t n0, int64_t n1) {
-  for (int i = 0; i < mr; i++)
-    for (int64_t n = n0; n < n1; n += 16) __builtin_prefetch(g->dst + (m + i) * g->dst_stride + n, 1);
+  for (int i = 0; i < mr; i++) {
+    if (g->half)
+      for (int64_t n = n0; n < n1; n += 32) __builtin_prefetch(g->half + (m + i) * g->half_stride + n * 2, 1);
+    else
+      for (int64_t n = n0; n < n1; n += 16) __builtin_prefetch(g->dst + (m + i) * g->dst_stride + n, 1);
+  }
 }
 
 // finish sends mr rows of a strip to columns [n0, n1) of dst.
 static void finish(const clef_gemm *g, int mr, int64_t m, int64_t n0, int64_t n1, const float *c, const float *up, int64_t ldc) {
   for (int i = 0; i < mr; i++, c += ldc, up += ldc) {
     float *d = g->dst + (m + i) * g->dst_stride + n0;
+    uint8_t *half = g->half + (m + i) * g->half_stride + n0 * 2;
     for (int64_t n = 0; n < n1 - n0; n += VW) {
       vf x = vload(c + n);
       if (g->bias) x += vload(g->bias + n0 + n);
       if (g->mode == CLEF_SWIGLU) x = vsilu(x) * vload(up + n);
       else if (g->act != CLEF_NONE) x = activate(x, g->act);
       if (g->mode == CLEF_ADD) x += vload(d + n);
-      vstore(d + n, x);
+      if (g->half) {
+        vh h = to_bf16(x);
+        memcpy(half + n * 2, &h, sizeof h);
+      } else {
+        vstore(d + n, x);
+      }
     }
   }
 }

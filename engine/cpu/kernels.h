@@ -45,6 +45,8 @@ typedef struct {
   int64_t a_groups; // floats per row in a_scale and a_sum
   float *dst;
   int64_t dst_stride;
+  uint8_t *half; // null, or takes the result of CLEF_SWIGLU instead of dst, as bfloat16
+  int64_t half_stride; // bytes
   const float *bias; // null, or padded to 16 floats
   int64_t k_block;   // columns expanded at a time
   int32_t form, mode, act, rounded;

@@ -68,6 +68,9 @@ func (p cPath) gemm(g *gemm, m0, m1, n0, n1 int, scratch []byte) {
 	if a.rounded {
 		j.rounded = 1
 	}
+	if g.half != nil {
+		j.half, j.half_stride = bytesOf(g.half.data), num(g.half.stride)
+	}
 	if g.up != nil {
 		j.up = cWeight(g.up)
 	}

@@ -4,14 +4,23 @@ import (
 	"context"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
-// pool is a fixed number of workers, the caller being one of them. Idle workers
-// sleep on a channel; nobody spins.
+// pool is a fixed number of workers, the caller being one of them. Idle workers sleep on a
+// channel. Within a run one batch follows the other sooner than a sleeping thread wakes up, so
+// whoever is done looks around for lingerFor first; nobody spins longer than that.
 type pool struct {
-	size int
-	wake []chan *batch // one per worker but the caller
-	done sync.WaitGroup
+	size    int
+	workers []worker // all but the caller
+	done    sync.WaitGroup
+}
+
+// worker is one goroutine. next holds a batch for it while it looks around, and asleep while
+// it waits for wake.
+type worker struct {
+	next atomic.Pointer[batch]
+	wake chan *batch
 }
 
 // batch is a number of tasks that workers take one by one.
@@ -21,19 +30,27 @@ type batch struct {
 	next    atomic.Int64
 	stop    <-chan struct{}
 	stopped atomic.Bool
+	left    atomic.Int64 // workers that are not done
 	busy    sync.WaitGroup
 }
 
+// lingerFor is about what it takes to wake a thread on another processor.
+const lingerFor = 50 * time.Microsecond
+
+// asleep stands in worker.next for "wake me".
+var asleep = &batch{}
+
 func newPool(size int) *pool {
-	p := &pool{size: size}
-	for i := 1; i < size; i++ {
-		ch := make(chan *batch, 1)
-		p.wake = append(p.wake, ch)
+	p := &pool{size: size, workers: make([]worker, max(0, size-1))}
+	for i := range p.workers {
+		w := &p.workers[i]
+		w.wake = make(chan *batch, 1)
 		p.done.Add(1)
 		go func() {
 			defer p.done.Done()
-			for b := range ch {
-				b.work(i)
+			for b := w.await(); b != nil; b = w.await() {
+				b.work(i + 1)
+				b.left.Add(-1)
 				b.busy.Done()
 			}
 		}()
@@ -41,16 +58,50 @@ func newPool(size int) *pool {
 	return p
 }
 
+// linger looks until ready or for lingerFor, and reports whether it was ready.
+func linger(ready func() bool) bool {
+	for began := time.Now(); ; {
+		for range 64 {
+			if ready() {
+				return true
+			}
+		}
+		if time.Since(began) > lingerFor {
+			return false
+		}
+	}
+}
+
+// await returns the next batch, or nil when the pool is closed.
+func (w *worker) await() *batch {
+	if linger(func() bool { return w.next.Load() != nil }) || !w.next.CompareAndSwap(nil, asleep) {
+		return w.next.Swap(nil)
+	}
+	return <-w.wake
+}
+
+// hand gives a worker that is done a batch.
+func (w *worker) hand(b *batch) {
+	if !w.next.CompareAndSwap(nil, b) {
+		w.next.Store(nil)
+		w.wake <- b
+	}
+}
+
 // run does all tasks and reports whether it did: false means that ctx ended first. No task
 // is running any more when it returns.
 func (p *pool) run(ctx context.Context, tasks int, fn func(worker, task int)) bool {
 	b := &batch{fn: fn, tasks: int64(tasks), stop: ctx.Done()}
-	for i := 0; i < min(tasks, p.size)-1; i++ {
-		b.busy.Add(1)
-		p.wake[i] <- b
+	n := max(0, min(tasks, p.size)-1)
+	b.left.Store(int64(n))
+	b.busy.Add(n)
+	for i := range n {
+		p.workers[i].hand(b)
 	}
 	b.work(0)
-	b.busy.Wait()
+	if !linger(func() bool { return b.left.Load() == 0 }) {
+		b.busy.Wait()
+	}
 	return !b.stopped.Load()
 }
 
@@ -74,8 +125,8 @@ func (b *batch) work(worker int) {
 }
 
 func (p *pool) close() {
-	for _, ch := range p.wake {
-		close(ch)
+	for i := range p.workers {
+		close(p.workers[i].wake)
 	}
 	p.done.Wait()
 }

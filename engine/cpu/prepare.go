@@ -22,10 +22,65 @@ type operand struct {
 	used   int
 }
 
-// prepare forgets the factors of the operation before.
+// prepare forgets the factors of the operations before, unless the last one made x's.
 func (c *CPU) prepare(x backend.Buffer) {
-	in(x)
-	c.rows.made, c.rows.used = c.rows.made[:0], 0
+	b, o := x.(*buffer), &c.rows
+	if n := len(o.made); n > 0 && b.packed == o.made[n-1] && b.packedAt == b.root.writes {
+		o.made = append(o.made[:0], b.packed)
+		return
+	}
+	b.settle()
+	o.forget()
+}
+
+func (o *operand) forget() { o.made, o.used = o.made[:0], 0 }
+
+// packs reports whether products will read b as bfloat16.
+func (c *CPU) packs(b *buffer) bool {
+	return c.precision == BF16 && c.path.shape().dotBF16 && b.format == backend.Work && b.rows > 0 && b.data != nil
+}
+
+// keep remembers p as the left factor of b's products. It holds for the next operation.
+func (o *operand) keep(b *buffer, p *prepared) {
+	o.made = append(o.made, p)
+	b.packed, b.packedAt = p, b.root.writes
+}
+
+// halve lets an operation write dst as rows of bfloat16, which is all that products read; other
+// readers find float32 again (settle in buffer.go). It returns nil when dst has to be float32.
+func (c *CPU) halve(dst backend.Buffer) *prepared {
+	b := dst.(*buffer)
+	if !c.packs(b) {
+		return nil
+	}
+	p := &prepared{form: formBF16, stride: b.stride * 4, data: block(b.data).bytes()}
+	c.rows.keep(b, p)
+	b.root.halved = b
+	return p
+}
+
+// overRowsPacked is overRows for an operation that fills dst: rows are made a left factor while
+// they are in the cache.
+func (c *CPU) overRowsPacked(dst backend.Buffer, nanos float64, fn func(from, to int)) {
+	b := dst.(*buffer)
+	c.rows.forget()
+	var p *prepared
+	if c.packs(b) {
+		p = &prepared{form: formBF16, stride: b.stride * 2}
+		p.data = c.rows.take(c, b.rows*p.stride).bytes()
+	}
+	if p == nil || p.data == nil {
+		c.overRows(b.rows, nanos, fn)
+		return
+	}
+	step := max(1, 4096/b.cols)
+	c.overRows(b.rows, nanos+float64(b.cols)/8, func(from, to int) {
+		for ; from < to; from += step {
+			fn(from, min(from+step, to))
+			c.path.toBF16(b.mat, p.data, p.stride, from, min(from+step, to))
+		}
+	})
+	c.rows.keep(b, p)
 }
 
 // take returns a block of n bytes that stays with the operand.

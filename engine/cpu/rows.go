@@ -71,7 +71,7 @@ func (c *CPU) Add(dst, x backend.Buffer) {
 	if c.stopped() {
 		return
 	}
-	d, s := in(dst), in(x)
+	d, s := both(dst), in(x)
 	want(d.rows == s.rows && d.cols == s.cols, "Add", d.rows, d.cols, s.rows, s.cols)
 	c.overRows(d.rows, float64(d.cols)/8, func(from, to int) { c.path.add(d, s, from, to) })
 }
@@ -83,7 +83,7 @@ func (c *CPU) RMSNorm(dst, x backend.Buffer, w backend.Weight, eps float32) {
 	}
 	s, d, v := in(x), out(dst), vectorOf(w)
 	want(d.rows == s.rows && d.cols == s.cols && len(v) == s.cols, "RMSNorm", d.rows, d.cols, s.rows, s.cols, len(v))
-	c.overRows(d.rows, float64(d.cols)/6, func(from, to int) { c.path.rmsNorm(d, s, v, eps, from, to) })
+	c.overRowsPacked(dst, float64(d.cols)/6, func(from, to int) { c.path.rmsNorm(d, s, v, eps, from, to) })
 }
 
 // LayerNorm normalises rows; dst may be x.

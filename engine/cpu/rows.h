@@ -42,7 +42,7 @@ static void path_to_int8(clef_mat x, uint8_t *dst, int64_t stride, float *scale,
       for (int64_t c = 0; c < group; c += VW) {
         vi n = (vi)(vload(p + c) * inv + 12582912.0f) - 0x4b400000;
         total += n;
-        vb b = __builtin_convertvector(n, vb);
+        vb b = narrow((vu)n);
         memcpy(d + c, &b, sizeof b);
       }
       float s = m / 127.0f;

@@ -23,6 +23,10 @@ INLINE void vstore(float *p, vf v) { memcpy(p, &v, sizeof v); }
 INLINE vf vset(float x) { return x - (vf){0}; }
 INLINE vi vseti(int32_t x) { return x - (vi){0}; }
 
+// Bytes to lanes and back, in two steps: compilers take one step apart into scalars.
+INLINE vu widen(vb b) { return __builtin_convertvector(__builtin_convertvector(b, vh), vu); }
+INLINE vb narrow(vu u) { return __builtin_convertvector(__builtin_convertvector(u, vh), vb); }
+
 INLINE vf vpick(vi m, vf a, vf b) { return (vf)((m & (vi)a) | (~m & (vi)b)); }
 INLINE vf vmax(vf a, vf b) { return vpick(a > b, a, b); }
 INLINE vf vmin(vf a, vf b) { return vpick(a < b, a, b); }
