@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/test"
 )
 
@@ -12,7 +13,7 @@ func TestSettingsAskForAKey(t *testing.T) {
 	w := testWindow(t, d, 1178, 730)
 	settle(w.page)
 	w.page.openSettings()
-	body := w.page.sheet.body.(*settingsBody)
+	body := w.page.sheet.body.(*container.Scroll).Content.(*settingsBody)
 	var row settingRow
 	for _, r := range body.rows {
 		if r.name.full == "Key" {

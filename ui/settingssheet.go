@@ -5,6 +5,7 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
 )
 
@@ -12,7 +13,7 @@ import (
 func (p *page) openSettings() {
 	m := newModal(p, "Settings", "")
 	m.width, m.height = 560, 644
-	m.body = newSettingsBody(p)
+	m.body = container.NewVScroll(newSettingsBody(p))
 	m.open()
 }
 
@@ -88,7 +89,7 @@ func (b *settingsBody) paint() {
 	}
 }
 
-func (b *settingsBody) least() fyne.Size { return fyne.NewSize(dp(320), dp(42)*float32(len(b.rows))) }
+func (b *settingsBody) least() fyne.Size { return fyne.NewSize(dp(320), dp(48)*float32(len(b.rows))) }
 
 func (b *settingsBody) arrange(size fyne.Size) {
 	h := min(dp(58), size.Height/float32(len(b.rows))) // a low window brings the rows together

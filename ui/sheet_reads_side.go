@@ -111,7 +111,7 @@ func (s *readsSide) arrange(size fyne.Size) {
 		card = s.warning.heightAt(width)
 	}
 	table := min(s.table.MinSize().Height, max(dp(60), size.Height-top-card-dp(40)))
-	put(s.scroll, x, top, width, table)
+	put(s.scroll, x, top, width+dp(scrollRoom), table)
 	put(s.warning, x, top+table+dp(18), width, card)
 }
 
@@ -184,8 +184,12 @@ func (t *tokenTable) least() fyne.Size {
 	return fyne.NewSize(dp(80), dp(tokenRowHeight)*float32(len(t.rows)+1)+dp(11))
 }
 
+// scrollRoom is kept free at the right of the table for its scroll bar.
+const scrollRoom = 14
+
 func (t *tokenTable) arrange(size fyne.Size) {
 	h := dp(tokenRowHeight)
+	size.Width -= dp(scrollRoom)
 	show(t.rule, len(t.rows) > 0)
 	for i := range t.names {
 		y := float32(i) * h

@@ -27,20 +27,36 @@ var requestColumns = []struct {
 
 const columnGap = 12
 
-// arrangeColumns tells where each column stands in a row of a width.
+// leastProgram is the least width of the column that takes what is left.
+const leastProgram = 60
+
+// spareColumns are left out of a narrow list, in this order.
+var spareColumns = []int{5, 2}
+
+// arrangeColumns tells where each column stands in a row of a width; one that is left out is 0 wide.
 func arrangeColumns(width float32, at func(i int, x, w float32, right bool)) {
-	rest := width - dp(40) - dp(columnGap)*float32(len(requestColumns)-1)
-	for _, c := range requestColumns {
-		rest -= dp(c.width)
+	widths := make([]float32, len(requestColumns))
+	rest := width - dp(40) + dp(columnGap)
+	for i, c := range requestColumns {
+		widths[i] = dp(c.width)
+		rest -= widths[i] + dp(columnGap)
+	}
+	for _, i := range spareColumns {
+		if rest < dp(leastProgram) {
+			rest += widths[i] + dp(columnGap)
+			widths[i] = 0
+		}
 	}
 	x := dp(20)
 	for i, c := range requestColumns {
-		w := dp(c.width)
+		w := widths[i]
 		if c.width == 0 {
-			w = max(dp(60), rest)
+			w = max(dp(leastProgram), rest)
 		}
 		at(i, x, w, c.right)
-		x += w + dp(columnGap)
+		if w > 0 {
+			x += w + dp(columnGap)
+		}
 	}
 }
 
@@ -196,9 +212,10 @@ func (r *requestRow) arrangeBars(x, width, height float32) {
 	gap := dp(4)
 	w := (width - gap*(miniBars-1)) / miniBars
 	for i := range miniBars {
-		show(r.tracks[i], i < len(list))
-		show(r.fills[i], i < len(list))
-		if i >= len(list) {
+		there := i < len(list) && width > 0
+		show(r.tracks[i], there)
+		show(r.fills[i], there)
+		if !there {
 			continue
 		}
 		at := x + float32(i)*(w+gap)

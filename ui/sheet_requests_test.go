@@ -170,3 +170,22 @@ func TestRequestsWithoutALog(t *testing.T) {
 		t.Errorf("got %+v, %q", body.shown, w.page.sheet.note.full)
 	}
 }
+
+func TestRequestColumnsFit(t *testing.T) {
+	for _, width := range []float32{300, 370, 420, 480, 560, 700} {
+		width = dp(width)
+		end := float32(0)
+		arrangeColumns(width, func(i int, x, w float32, _ bool) {
+			if w == 0 {
+				return
+			}
+			if x < end {
+				t.Errorf("%v: column %d begins at %v, the one before ends at %v", width, i, x, end)
+			}
+			end = max(end, x+w)
+		})
+		if end > width-dp(19) && width > dp(360) {
+			t.Errorf("%v: the columns end at %v", width, end)
+		}
+	}
+}

@@ -55,7 +55,7 @@ func newShelfPage(p *page) *shelfPage {
 	s.server = newButton(rankQuiet, "server", "Add a server…", s.askServer).tall()
 	s.search = newButton(rankQuiet, "get", "Find on the Hub…", s.askHub).tall()
 	s.list = newShelfList(s)
-	s.scroll = container.NewVScroll(s.list)
+	s.scroll = container.NewScroll(s.list)
 	s.parts = []fyne.CanvasObject{s.ground, s.bar, s.line, s.back, s.rule, s.title.Text, s.search, s.folder, s.server, s.scroll, p.tip}
 	s.ExtendBaseWidget(s)
 	return s
@@ -109,13 +109,15 @@ func (s *shelfPage) arrange(size fyne.Size) {
 	put(s.line, 0, h-1, size.Width, 1)
 	x := dp(14) + placeMiddle(s.back, dp(14), h-1) + dp(8)
 	put(s.rule, x, (h-dp(24))/2, 1, dp(24))
-	s.title.place(x+dp(16), 0, dp(200), h-1)
 	right := size.Width - dp(18)
 	right -= placeMiddleRight(s.server, right, h-1) + dp(4)
 	right -= placeMiddleRight(s.folder, right, h-1) + dp(4)
-	placeMiddleRight(s.search, right, h-1)
-	turned := s.list.across != size.Width
-	s.list.across = size.Width
+	right -= placeMiddleRight(s.search, right, h-1) + dp(8)
+	x += dp(16)
+	s.title.place(x, 0, max(0, min(dp(200), right-x)), h-1)
+	across := max(size.Width, dp(shelfLeast))
+	turned := s.list.across != across
+	s.list.across = across
 	put(s.scroll, 0, h, size.Width, max(0, size.Height-h))
 	if turned { // its lines break elsewhere
 		s.scroll.Refresh()

@@ -21,6 +21,7 @@ const (
 	shelfGap     = 24
 	meterWidth   = 296
 	narrowShelf  = 960
+	shelfLeast   = 700 // a narrower window scrolls sideways
 	memoryNarrow = 150
 )
 
@@ -181,7 +182,7 @@ func (l *shelfList) least() fyne.Size {
 	if away := l.rows[l.here:]; len(away) > 0 {
 		height += dp(sectionGap+sectionHead+3) + l.heightOf(away, l.across, dp(rowRemote))
 	}
-	return fyne.NewSize(dp(700), height+dp(24))
+	return fyne.NewSize(dp(shelfLeast), height+dp(24))
 }
 
 func (l *shelfList) arrange(size fyne.Size) {

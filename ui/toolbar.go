@@ -91,9 +91,11 @@ func (t *toolbar) arrange(size fyne.Size) {
 	right -= placeMiddleRight(t.decide, right, h) + dp(26)
 	right -= placeMiddleRight(t.live, right, h) + dp(18)
 	if !wide {
-		placeMiddleRight(t.more, right, h)
+		right -= placeMiddleRight(t.more, right, h)
+		show(t.samples, x <= right) // they are in the menu of the window too
 		return
 	}
+	show(t.samples, true)
 	right -= placeMiddleRight(t.copyAs, right, h) + dp(10)
 	placeMiddleRight(t.inspect, right, h)
 }
