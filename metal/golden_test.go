@@ -73,6 +73,7 @@ func request(t *testing.T, c goldentest.Case) *engine.Request {
 
 // TestGoldenRequests runs golden requests through the emulator, from JSON to probabilities.
 func TestGoldenRequests(t *testing.T) {
+	t.Parallel()
 	cases := goldentest.Cases(t)
 	dirs := []string{"tiny-9b-shape-hf", "tiny-9b-shape-mlx-8bit", "tiny-9b-shape-mlx-4bit", "tiny-27b-shape-mlx-4bit"}
 	if testing.Short() {
@@ -109,6 +110,7 @@ func TestGoldenRequests(t *testing.T) {
 // TestGoldenFamilies runs a golden request on the other GPUs: M3 and later with products of
 // bfloat, the M5 with tensor units, and products by the system.
 func TestGoldenFamilies(t *testing.T) {
+	t.Parallel()
 	c := goldentest.Cases(t)["kitchen"]
 	for _, dir := range []string{"tiny-9b-shape-hf", "tiny-9b-shape-mlx-8bit", "tiny-9b-shape-mlx-4bit"} {
 		expected := goldentest.Results(t, dir)["kitchen"]
@@ -239,6 +241,7 @@ func prefixBitForBit(t *testing.T, family gpu.Family) {
 
 // TestOrdersGiveTheSameBits runs a golden request in three orders of threads and of independent dispatches.
 func TestOrdersGiveTheSameBits(t *testing.T) {
+	t.Parallel()
 	c := goldentest.Cases(t)["empty_state"]
 	var first []engine.Answer
 	for _, o := range []emu.DeviceOptions{{}, {Order: emu.Reverse}, {Order: emu.Seeded, Seed: 5}} {
@@ -261,6 +264,7 @@ func TestOrdersGiveTheSameBits(t *testing.T) {
 
 // TestCheckedForward runs the whole backbone instrumented: no finding of any kind.
 func TestCheckedForward(t *testing.T) {
+	t.Parallel()
 	m, b, _ := backbone(t, "tiny-9b-shape-mlx-8bit", emu.DeviceOptions{Options: emu.Options{Mode: emu.Checked}, Order: emu.Seeded, Seed: 9})
 	fast, fb, _ := backbone(t, "tiny-9b-shape-mlx-8bit", emu.DeviceOptions{})
 	ids := tokens(37)

@@ -60,6 +60,7 @@ func ways() []way {
 // TestOperations compares every operation with the scalar oracle, and all ways of
 // running it with each other bit for bit.
 func TestOperations(t *testing.T) {
+	t.Parallel()
 	for _, c := range scenarios() {
 		t.Run(c.name, func(t *testing.T) {
 			want, err := c.attempt(scalar.New())
@@ -96,6 +97,7 @@ func skipInShort(t *testing.T) {
 // TestFastMath runs everything as Apple's compiler may: with fused multiply-adds and
 // with fast math where the backend asks for it.
 func TestFastMath(t *testing.T) {
+	t.Parallel()
 	skipInShort(t)
 	for _, c := range scenarios() {
 		want, err := c.attempt(scalar.New())
@@ -117,6 +119,7 @@ func TestFastMath(t *testing.T) {
 
 // TestWide runs everything with bfloat as the working type.
 func TestWide(t *testing.T) {
+	t.Parallel()
 	for _, c := range scenarios() {
 		want, err := c.attempt(scalar.New())
 		if err != nil {
@@ -137,6 +140,7 @@ func TestWide(t *testing.T) {
 // TestEveryBarrierIsNeeded removes each barrier of each library in turn. Some
 // scenario must notice.
 func TestEveryBarrierIsNeeded(t *testing.T) {
+	t.Parallel()
 	skipInShort(t)
 	if err := emu.Available(); err != nil {
 		t.Skip(err)

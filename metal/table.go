@@ -44,6 +44,8 @@ var (
 	tileBig   = kernels.Tile{BM: 128, BN: 64, BK: 32, WM: 4, WN: 2}
 	tileWide  = kernels.Tile{BM: 64, BN: 128, BK: 32, WM: 2, WN: 4}
 	tileFlat  = kernels.Tile{BM: 64, BN: 64, BK: 16, WM: 2, WN: 2}
+	tileAhead = kernels.Tile{BM: 64, BN: 64, BK: 32, WM: 2, WN: 2, Ahead: true}
+	tileReach = kernels.Tile{BM: 128, BN: 64, BK: 16, WM: 4, WN: 2, Ahead: true}
 )
 
 // The tiles of tensor.metal: two halves of BN/2 columns, each spread over all simdgroups.
@@ -64,7 +66,7 @@ func DirectTiles() []kernels.Tile { return []kernels.Tile{directOne, directTwo} 
 
 // Tiles are the tiles of gemm.metal that the autotuner times.
 func Tiles() []kernels.Tile {
-	return []kernels.Tile{tileFew, tileSlim, tileShort, tileTall, tileBig, tileWide, tileFlat}
+	return []kernels.Tile{tileFew, tileSlim, tileShort, tileTall, tileBig, tileWide, tileFlat, tileAhead, tileReach}
 }
 
 // TensorTiles are the tiles of tensor.metal that the autotuner times, the reference first.

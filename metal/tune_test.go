@@ -128,6 +128,7 @@ func TestSavedTable(t *testing.T) {
 
 // TestTilesGiveTheSameBits: a table changes speed only, with products straight from device memory, too.
 func TestTilesGiveTheSameBits(t *testing.T) {
+	t.Parallel()
 	var rules []Rule
 	for _, tile := range Tiles() {
 		rules = append(rules, Rule{1 << 30, tile, Simdgroups})
@@ -161,21 +162,25 @@ func TestTilesGiveTheSameBits(t *testing.T) {
 	}
 }
 
-// TestDirectChecked: products straight from device memory stay inside of it.
-func TestDirectChecked(t *testing.T) {
+// TestTilesChecked: products straight from device memory, reading ahead and with slim tiles
+// stay inside of their memory.
+func TestTilesChecked(t *testing.T) {
+	t.Parallel()
 	for _, c := range products() {
 		want, err := c.attempt(scalar.New())
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, _ := emulated(t, emu.DeviceOptions{Options: emu.Options{Mode: emu.Checked}, Family: gpu.Apple9, Order: emu.Seeded, Seed: 6})
-		b.table = &Table{Rules: []Rule{{1 << 30, directTwo, Direct}}}
-		got, err := c.attempt(b)
-		if err != nil {
-			t.Fatalf("%s: %v", c.name, err)
-		}
-		if d := differ(got, want); d > c.within {
-			t.Errorf("%s: differs from the oracle by %g, want at most %g", c.name, d, c.within)
+		for _, r := range []Rule{{1 << 30, directTwo, Direct}, {1 << 30, tileReach, Simdgroups}, {1 << 30, tileFew, Simdgroups}} {
+			b, _ := emulated(t, emu.DeviceOptions{Options: emu.Options{Mode: emu.Checked}, Family: gpu.Apple9, Order: emu.Seeded, Seed: 6})
+			b.table = &Table{Rules: []Rule{r}}
+			got, err := c.attempt(b)
+			if err != nil {
+				t.Fatalf("%s, %v: %v", c.name, r, err)
+			}
+			if d := differ(got, want); d > c.within {
+				t.Errorf("%s, %v: differs from the oracle by %g, want at most %g", c.name, r, d, c.within)
+			}
 		}
 	}
 }

@@ -24,6 +24,7 @@ func products() []scenario {
 // TestTensorUnits compares products on emulated tensor units with the oracle, with every
 // tile, in every way to run them: the same bits each time.
 func TestTensorUnits(t *testing.T) {
+	t.Parallel()
 	for _, c := range products() {
 		t.Run(c.name, func(t *testing.T) {
 			want, err := c.attempt(scalar.New())
@@ -153,6 +154,7 @@ func TestTensorUnitsRefusedLater(t *testing.T) {
 // TestSystemProducts compares products that the system makes, on weights that were
 // expanded in pieces, with the oracle. What it cannot make stays with the tiles.
 func TestSystemProducts(t *testing.T) {
+	t.Parallel()
 	for _, mode := range []emu.Mode{emu.Fast, emu.Checked} {
 		for _, c := range products() {
 			want, err := c.attempt(scalar.New())
@@ -202,6 +204,7 @@ func TestSystemProductsAgain(t *testing.T) {
 
 // TestTuneTriesEveryUnit: a GPU with all units has candidates of all, and all are right.
 func TestTuneTriesEveryUnit(t *testing.T) {
+	t.Parallel()
 	dev, err := emu.NewDevice(emu.DeviceOptions{Family: gpu.Apple10, Products: true})
 	if err != nil {
 		t.Skip(err)
@@ -227,6 +230,7 @@ func TestTuneTriesEveryUnit(t *testing.T) {
 
 // TestNewerFamilies: M3 and later multiply bfloat weights as such.
 func TestNewerFamilies(t *testing.T) {
+	t.Parallel()
 	bfloats := false
 	for _, c := range products() {
 		want, err := c.attempt(scalar.New())

@@ -2,7 +2,19 @@
 // and SwiGLU in the epilogue. Weights are expanded on the way to threadgroup memory, once for each tile of BM rows.
 //
 // The host sets the tile: BM x BN outputs, BK of K at a time, WM x WN simdgroups. Operands from x are float: rounding
-// them moves answers. K is walked in steps of 8 in every tile shape, so all shapes give the same bits.
+// them moves answers. K is walked in steps of 8 in every tile shape, so all shapes give the same bits. With AHEAD, the next
+// slab of the depth is on its way to registers while this one is multiplied.
+
+// slab_w reads eight numbers of row r of a tile of weights; for SwiGLU, blocks of gate and up rows alternate.
+inline Eight slab_w(thread const Weights &t, constant Segment &seg, thread const Weights &up, constant Segment &other,
+                    uint n0, uint r, uint k, uint depth) {
+  const uint n = n0 + (kEpilogue == 2 ? r / 16 * 8 + r % 8 : r);
+  Eight v;
+  v.lo = v.hi = float4(0.0f);
+  if (k >= depth || n >= seg.rows) return v;
+  if (kEpilogue == 2 && r / 8 % 2 != 0) return weights8(up, other, n, k, depth);
+  return weights8(t, seg, n, k, depth);
+}
 
 kernel void gemm(PRODUCT_ARGUMENTS, uint2 group [[threadgroup_position_in_grid]],
                  uint tid [[thread_index_in_threadgroup]], uint lane [[thread_index_in_simdgroup]],
@@ -24,35 +36,49 @@ kernel void gemm(PRODUCT_ARGUMENTS, uint2 group [[threadgroup_position_in_grid]]
     for (uint j = 0; j < FN; j++) acc[i][j] = make_filled_simdgroup_matrix<float, 8>(0.0f);
   const uint sm = simd / WN * FM, sn = simd % WN * FN; // first fragment row and column of this simdgroup
 
+  constexpr uint XN = (BM * KB + threads - 1) / threads, YN = (BN * KB + threads - 1) / threads; // of a thread in a slab
+#if AHEAD
+  Eight nx[XN], ny[YN];
+  for (uint j = 0; j < XN; j++) {
+    const uint i = tid + j * threads;
+    nx[j] = slab_x(x, m0 + i / KB, p.m, i % KB * 8, p.k);
+  }
+  for (uint j = 0; j < YN; j++) {
+    const uint i = tid + j * threads;
+    ny[j] = slab_w(t, seg, up, other, n0, i / KB, i % KB * 8, p.k);
+  }
+#endif
   for (uint k0 = 0; k0 < p.k; k0 += BK) {
     threadgroup_barrier(mem_flags::mem_threadgroup);
-    for (uint i = tid; i < BM * KB; i += threads) {
-      const uint r = i / KB, b = i % KB;
-      Eight v;
-      v.lo = v.hi = float4(0.0f);
-      if (m0 + r < p.m && k0 + 8 * b < p.k) v = rows8(x, m0 + r, k0 + 8 * b, p.k);
-      store8(xs + (r / 8 * KB + b) * 64 + r % 8 * 8, v);
+    for (uint j = 0; j < XN; j++) {
+      const uint i = tid + j * threads, r = i / KB, b = i % KB;
+      if (i >= BM * KB) break;
+#if AHEAD
+      store8(xs + (r / 8 * KB + b) * 64 + r % 8 * 8, nx[j]);
+#else
+      store8(xs + (r / 8 * KB + b) * 64 + r % 8 * 8, slab_x(x, m0 + r, p.m, k0 + 8 * b, p.k));
+#endif
     }
-    for (uint i = tid; i < BN * KB; i += threads) {
-      const uint r = i / KB, b = i % KB;
-      Eight v;
-      v.lo = v.hi = float4(0.0f);
-      if (k0 + 8 * b < p.k) {
-        if (kEpilogue == 2) { // blocks of gate and up rows alternate
-          const uint n = n0 + r / 16 * 8 + r % 8;
-          if (n < seg.rows) {
-            if (r / 8 % 2 == 0)
-              v = weights8(t, seg, n, k0 + 8 * b, p.k);
-            else
-              v = weights8(up, other, n, k0 + 8 * b, p.k);
-          }
-        } else if (n0 + r < seg.rows) {
-          v = weights8(t, seg, n0 + r, k0 + 8 * b, p.k);
-        }
-      }
-      store8(ws + (r / 8 * KB + b) * 64 + r % 8 * 8, v);
+    for (uint j = 0; j < YN; j++) {
+      const uint i = tid + j * threads, r = i / KB, b = i % KB;
+      if (i >= BN * KB) break;
+#if AHEAD
+      store8(ws + (r / 8 * KB + b) * 64 + r % 8 * 8, ny[j]);
+#else
+      store8(ws + (r / 8 * KB + b) * 64 + r % 8 * 8, slab_w(t, seg, up, other, n0, r, k0 + 8 * b, p.k));
+#endif
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
+#if AHEAD
+    for (uint j = 0; j < XN; j++) {
+      const uint i = tid + j * threads;
+      nx[j] = slab_x(x, m0 + i / KB, p.m, k0 + BK + i % KB * 8, p.k);
+    }
+    for (uint j = 0; j < YN; j++) {
+      const uint i = tid + j * threads;
+      ny[j] = slab_w(t, seg, up, other, n0, i / KB, k0 + BK + i % KB * 8, p.k);
+    }
+#endif
     for (uint kb = 0; kb < KB; kb++) {
       simdgroup_float8x8 a[FM];
       simdgroup_matrix<weight, 8, 8> b[FN];

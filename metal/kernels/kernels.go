@@ -33,14 +33,23 @@ type Library struct {
 }
 
 // Tile is the shape of a matrix product: BM x BN outputs of a threadgroup of WM x WN
-// simdgroups, BK of the depth at a time.
-type Tile struct{ BM, BN, BK, WM, WN int }
+// simdgroups, BK of the depth at a time. Ahead reads the next BK while these are multiplied.
+type Tile struct {
+	BM, BN, BK, WM, WN int
+	Ahead              bool `json:",omitempty"`
+}
 
 // Threads returns the threads of a threadgroup.
 func (t Tile) Threads() int { return t.WM * t.WN * 32 }
 
-// String returns the tile as "64x64x32 2x2".
-func (t Tile) String() string { return fmt.Sprintf("%dx%dx%d %dx%d", t.BM, t.BN, t.BK, t.WM, t.WN) }
+// String returns the tile as "64x64x32 2x2", with "ahead" if it reads ahead.
+func (t Tile) String() string {
+	s := fmt.Sprintf("%dx%dx%d %dx%d", t.BM, t.BN, t.BK, t.WM, t.WN)
+	if t.Ahead {
+		s += " ahead"
+	}
+	return s
+}
 
 // files are the sources of a library after the prelude.
 var files = map[string][]string{
@@ -80,7 +89,7 @@ func (l Library) Defines() map[string]string {
 	d := map[string]string{"WIDE": flag(l.Wide)}
 	switch l.Name {
 	case "gemm", "direct", "tensor":
-		d["WEIGHTS"] = strconv.Itoa(l.Weights)
+		d["WEIGHTS"], d["AHEAD"] = strconv.Itoa(l.Weights), flag(l.Tile.Ahead)
 		for k, v := range map[string]int{"BM": l.Tile.BM, "BN": l.Tile.BN, "BK": l.Tile.BK, "WM": l.Tile.WM, "WN": l.Tile.WN} {
 			d[k] = strconv.Itoa(v)
 		}

@@ -24,7 +24,7 @@ func libraries() []kernels.Library {
 		{Name: "peak"},
 		{Name: "rows", Wide: true},
 		{Name: "gemm", Tile: tile},
-		{Name: "gemm", Tile: tile, Weights: 1},
+		{Name: "gemm", Tile: kernels.Tile{BM: 64, BN: 64, BK: 32, WM: 2, WN: 2, Ahead: true}, Weights: 1},
 		{Name: "gemm", Tile: tile, Weights: 2},
 		{Name: "tensor", Tile: kernels.Tile{BM: 64, BN: 128, BK: 32, WM: 2, WN: 2}},
 		{Name: "tensor", Tile: tile, Weights: 1},

@@ -65,10 +65,7 @@ kernel void gemm_tensor(PRODUCT_ARGUMENTS, uint2 group [[threadgroup_position_in
     threadgroup_barrier(mem_flags::mem_threadgroup);
     for (uint i = tid; i < BM * KB; i += threads) {
       const uint r = i / KB, b = i % KB;
-      Eight v;
-      v.lo = v.hi = float4(0.0f);
-      if (m0 + r < p.m && k0 + 8 * b < p.k) v = rows8(x, m0 + r, k0 + 8 * b, p.k);
-      split8(xh + r * BK + 8 * b, xl + r * BK + 8 * b, v);
+      split8(xh + r * BK + 8 * b, xl + r * BK + 8 * b, slab_x(x, m0 + r, p.m, k0 + 8 * b, p.k));
     }
     for (uint i = tid; i < BN * KB; i += threads) {
       const uint r = i / KB, b = i % KB;

@@ -157,6 +157,14 @@ inline Eight rows8(device const float *x, uint m, uint k, uint depth) {
   return r;
 }
 
+// slab_x reads eight numbers of a row of x, zeros outside of it.
+inline Eight slab_x(device const float *x, uint m, uint rows, uint k, uint depth) {
+  Eight v;
+  v.lo = v.hi = float4(0.0f);
+  if (m < rows && k < depth) v = rows8(x, m, k, depth);
+  return v;
+}
+
 // store8 puts one row of an 8x8 block into threadgroup memory; blocks are contiguous.
 template <typename T> inline void store8(threadgroup T *dst, Eight v) {
   *(threadgroup vec<T, 4> *)dst = vec<T, 4>(v.lo);
