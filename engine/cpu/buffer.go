@@ -26,9 +26,12 @@ type buffer struct {
 	mat
 	block  block // nil for slices
 	format backend.Format
-	zero   bool // content is due to be zeros but has not been written
 
 	root   *buffer // owner of the memory, itself unless this is a slice
+	at     int     // first row in the root
+	zero   bool    // of a root: rows outside [from, to) are due to be zeros but have not been written
+	from   int
+	to     int
 	writes int     // of a root: operations that wrote to its memory
 	halved *buffer // of a root: the part of it whose rows hold bfloat16 for the time being
 
@@ -41,19 +44,35 @@ func (b *buffer) Cols() int { return b.cols }
 
 // Slice returns a view of rows [from, to).
 func (b *buffer) Slice(from, to int) backend.Buffer {
-	b.writeZeros()
-	s := &buffer{mat: mat{rows: to - from, cols: b.cols, stride: b.stride}, format: b.format, root: b.root}
+	s := &buffer{mat: mat{rows: to - from, cols: b.cols, stride: b.stride}, format: b.format, root: b.root, at: b.at + from}
 	if to > from && b.data != nil {
 		s.data = b.data[from*b.stride : to*b.stride]
 	}
 	return s
 }
 
-// writeZeros writes the zeros that are due.
+// writeZeros writes the zeros that are due, unless all rows of b have been written since.
 func (b *buffer) writeZeros() {
-	if b.zero {
-		clear(b.data)
-		b.zero = false
+	r := b.root
+	if !r.zero || r.data == nil || (r.from <= b.at && b.at+b.rows <= r.to) {
+		return
+	}
+	r.zero = false
+	clear(r.data[:r.from*r.stride])
+	clear(r.data[r.to*r.stride:])
+}
+
+// overwritten notes that all rows of b are about to be written.
+func (b *buffer) overwritten() {
+	r, end := b.root, b.at+b.rows
+	switch {
+	case !r.zero:
+	case r.from == r.to:
+		r.from, r.to = b.at, end
+	case b.at <= r.to && r.from <= end:
+		r.from, r.to = min(r.from, b.at), max(r.to, end)
+	default:
+		b.writeZeros()
 	}
 }
 
@@ -117,7 +136,7 @@ func both(b backend.Buffer) mat {
 // out returns a buffer that will be overwritten as a whole.
 func out(b backend.Buffer) mat {
 	x := b.(*buffer)
-	x.zero = false
+	x.overwritten()
 	x.root.writes++
 	if h := x.root.halved; h != nil {
 		x.root.halved = nil

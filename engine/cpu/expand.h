@@ -93,7 +93,8 @@ INLINE void unpack_any(const uint8_t *p, int64_t left, int64_t n, int bits, uint
 static void unpack(const clef_weight *w, int64_t row, int64_t k, int64_t n, uint8_t *out) {
   const uint8_t *p = w->data + row * w->row_bytes + k * w->bits / 8;
   for (int64_t i = 0; i < n * w->bits / 8; i += 64) __builtin_prefetch(p + AHEAD + i, 0, 2);
-  if (w->bits == 8) memcpy(out, p, (size_t)n);
+  if (w->bits == 8 && n == SPAN) memcpy(out, p, SPAN);
+  else if (w->bits == 8) memcpy(out, p, (size_t)n);
   else if (w->bits == 4) unpack4(p, n, out);
   else unpack_any(p, w->row_bytes - k * w->bits / 8, n, w->bits, out);
   if (n < SPAN) memset(out + n, 0, (size_t)(SPAN - n));

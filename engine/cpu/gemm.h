@@ -161,16 +161,6 @@ INLINE vf activate(vf x, int act) {
   return act == CLEF_GELU ? vgelu(x) : act == CLEF_GELU_TANH ? vgelu_tanh(x) : x;
 }
 
-// expect asks for the part of dst that a strip will write, so that it is there when the strip is done.
-INLINE void expect(const clef_gemm *g, int mr, int64_t m, int64_t n0, int64_t n1) {
-  for (int i = 0; i < mr; i++) {
-    if (g->half)
-      for (int64_t n = n0; n < n1; n += 32) __builtin_prefetch(g->half + (m + i) * g->half_stride + n * 2, 1);
-    else
-      for (int64_t n = n0; n < n1; n += 16) __builtin_prefetch(g->dst + (m + i) * g->dst_stride + n, 1);
-  }
-}
-
 // finish sends mr rows of a strip to columns [n0, n1) of dst.
 static void finish(const clef_gemm *g, int mr, int64_t m, int64_t n0, int64_t n1, const float *c, const float *up, int64_t ldc) {
   for (int i = 0; i < mr; i++, c += ldc, up += ldc) {
@@ -227,7 +217,6 @@ static void path_gemm(const clef_gemm *g, int64_t m0, int64_t m1, int64_t n0, in
     for (int64_t m = m0; m < m1; m += MR) {
       int mr = m1 - m < MR ? (int)(m1 - m) : MR;
       int64_t at = block < k ? (m - m0) * ldc : 0;
-      if (k1 == k) expect(g, mr, m, n0, n1);
       run_strip(g, &g->w, mr, m, count, k0, k1, scratch, c + at, ldc);
       if (two) run_strip(g, &g->up, mr, m, count, k0, k1, up_panels, up + at, ldc);
       if (k1 == k) finish(g, mr, m, n0, n1, c + at, up + at, ldc);

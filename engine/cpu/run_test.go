@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -170,6 +171,32 @@ func TestBuffersAreZeroed(t *testing.T) {
 		}
 		if got[0] != 0 || got[31] != 0 || got[8] == 0 || got[23] == 0 {
 			t.Errorf("a slice was not written into zeros: %v", got)
+		}
+	})
+}
+
+// TestSlicesAreZeroed writes parts of a buffer in every order; what is left reads as zeros.
+func TestSlicesAreZeroed(t *testing.T) {
+	const rows, cols = 9, 20
+	eachPath(t, F32, func(t *testing.T, c *CPU) {
+		for _, parts := range [][][2]int{{{0, 3}, {3, 6}}, {{6, 9}, {3, 6}}, {{7, 8}, {1, 2}}, {{2, 5}, {4, 7}, {0, 1}}, {{4, 4}, {2, 3}}, {{0, 9}}} {
+			dirty := c.New(rows, cols, backend.Work)
+			c.Write(dirty, newSource(1).floats(rows*cols))
+			c.Free(dirty)
+			x, want := c.New(rows, cols, backend.Work), make([]float32, rows*cols)
+			for i, p := range parts {
+				values := newSource(uint64(i)).floats((p[1] - p[0]) * cols)
+				copy(want[p[0]*cols:], values)
+				part := x.Slice(0, rows).Slice(p[0], p[1])
+				c.Write(part, values)
+				if got := contents(t, c, part); !slices.Equal(got, values) {
+					t.Errorf("%v: rows %v read %v, want %v", parts, p, got, values)
+				}
+			}
+			if got := contents(t, c, x); !slices.Equal(got, want) {
+				t.Errorf("%v: got %v, want %v", parts, got, want)
+			}
+			c.Free(x)
 		}
 	})
 }
