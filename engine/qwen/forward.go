@@ -66,7 +66,7 @@ func (m *Model) run(in Input, keep *Prefix) (backend.Buffer, error) {
 	}
 	m.show("embed", 0, x)
 	cos, sin := m.angles(pos[past:])
-	s := newScratch(m.b, min(rows, m.block))
+	s := newScratch(m.b, evenRows(rows, m.block))
 	for i := range m.layers {
 		l := &m.layers[i]
 		if l.attn != nil {

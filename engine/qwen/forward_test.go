@@ -234,3 +234,19 @@ func TestAxes(t *testing.T) {
 		t.Errorf("16 dims: got %s, want %s", got, want)
 	}
 }
+
+// TestEvenRows: blocks cover all rows, none is larger than allowed, and no smaller number would do.
+func TestEvenRows(t *testing.T) {
+	for _, c := range []struct{ n, most, want int }{{1, 256, 1}, {500, 832, 500}, {832, 832, 832}, {833, 832, 448}, {2000, 832, 704}, {8000, 832, 832}, {300, 100, 100}} {
+		got := evenRows(c.n, c.most)
+		if got != c.want {
+			t.Errorf("%d rows in blocks of at most %d: got %d, want %d", c.n, c.most, got, c.want)
+		}
+	}
+	for n := 1; n < 3000; n += 7 {
+		got := evenRows(n, 256)
+		if least := (n + 255) / 256; (n+got-1)/got != least || got > 256 {
+			t.Errorf("%d rows: blocks of %d, want %d blocks", n, got, least)
+		}
+	}
+}

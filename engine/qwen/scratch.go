@@ -21,6 +21,13 @@ func blockRows(c *models.Config) int {
 	return min(max(scratchBytes/(4*widths)/rowStep*rowStep, leastRows), mostRows)
 }
 
+// evenRows returns the rows of each block when n rows pass through in as few blocks of at most
+// most rows as they need: equal blocks take less memory than full ones and a rest.
+func evenRows(n, most int) int {
+	blocks := (n + most - 1) / most
+	return min(((n+blocks-1)/blocks+rowStep-1)/rowStep*rowStep, most, n)
+}
+
 // scratch holds the intermediates of one block of rows. A phase of a layer takes what
 // it needs and gives it back, so buffers are shared by all layers and by all phases
 // that need the same width, and memory does not grow with the depth of the model.
