@@ -95,8 +95,9 @@ func New(dev gpu.Device, o Options) (*Backend, error) {
 	if b.table == nil {
 		b.table = Shipped()
 		if dev.Info().Tensor {
-			if b.noTensor = TensorTest(context.Background(), dev); b.noTensor == nil {
-				b.table = ShippedTensor()
+			tensor := ShippedTensor()
+			if b.noTensor = compareRules(context.Background(), dev, tensor.Rules); b.noTensor == nil {
+				b.table = tensor
 			}
 		}
 	}
@@ -106,6 +107,9 @@ func New(dev gpu.Device, o Options) (*Backend, error) {
 // Info describes the device.
 func (b *Backend) Info() backend.Info {
 	info := backend.Info{Device: "Metal", Detail: b.dev.Info().Name, Precision: "f16"}
+	if b.onTensor() {
+		info.Detail += ", tensor units"
+	}
 	if b.wide {
 		info.Precision = "bf16"
 	}

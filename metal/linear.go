@@ -201,7 +201,8 @@ const (
 )
 
 // operands chooses what weights become for the product: the smallest type that loses
-// nothing. Codes of up to 4 bits with bfloat scales fit half, those of 8 do not.
+// nothing that shows. Codes of up to 4 bits with bfloat scales have 12 significant bits,
+// of which half holds 11; those of 8 bits have 16.
 func (b *Backend) operands(p product, formats uint32) int {
 	if b.unmixed {
 		return operandFloat

@@ -17,7 +17,7 @@ func (b *Backend) Operations() float64 { return b.operations }
 // for about that long. It returns 0 where nothing can be said: on an emulated GPU, for
 // products on tensor units, and if the GPU fails.
 func (b *Backend) Peak(_ string, about time.Duration) float64 {
-	if b.dev.Info().Emulated || b.noTensor == nil && b.table.Choose(blockRows, false).Unit == TensorUnits {
+	if b.dev.Info().Emulated || b.onTensor() {
 		return 0
 	}
 	_ = b.finish() // a failure has been reported by Sync

@@ -40,6 +40,11 @@ func (b *Backend) direct(p product) bool {
 	return p.x.cols%8 == 0 && as[p.w[0].format] == b.operands(p, p.w[0].format)
 }
 
+// onTensor reports whether products run on tensor units.
+func (b *Backend) onTensor() bool {
+	return b.noTensor == nil && b.table.Choose(blockRows, false).Unit == TensorUnits
+}
+
 // refuseTensor remembers that the tensor units' kernels do not compile or are wrong.
 func (b *Backend) refuseTensor(err error) { b.noTensor = err }
 

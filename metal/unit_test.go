@@ -96,7 +96,7 @@ func TestTensorUnitsByDefault(t *testing.T) {
 		t.Errorf("Apple9: got %v, want simdgroups", plain.table.Rules[0])
 	}
 	b, got := run(gpu.Apple10, nil)
-	if b.table.Rules[0].Unit != TensorUnits || b.noTensor != nil {
+	if b.table.Rules[0].Unit != TensorUnits || b.noTensor != nil || !strings.Contains(b.Info().Detail, "tensor units") {
 		t.Errorf("Apple10: got %v, %v, want tensor units", b.table.Rules[0], b.noTensor)
 	}
 	if d := differ(got, want); d > 1e-4 || d == 0 {

@@ -1,7 +1,7 @@
 // Weights of a matrix product, as the libraries of products (gemm.metal, direct.metal, tensor.metal) read them: half, bfloat, float or
 // affine codes, eight numbers at a time as float; the input rows; and what happens to a finished output.
 //
-// The host sets WEIGHTS for the operands that weights become: 0 half, 1 bfloat, 2 float, whichever loses nothing.
+// The host sets WEIGHTS for the operands that weights become: 0 half, 1 bfloat, 2 float.
 
 #if WEIGHTS == 2
 typedef float weight;
