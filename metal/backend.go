@@ -48,6 +48,7 @@ type Backend struct {
 	unmixed bool // matrix products need operands of one type
 	// noTensor says why tensor units are not used, nil while they may be.
 	noTensor error
+	noSystem bool // the system has failed to make a product
 	status   gpu.Memory
 
 	pool      pool
@@ -175,6 +176,10 @@ func (b *Backend) Sync() error {
 		} else {
 			err = b.repeat()
 		}
+	}
+	if errors.Is(err, gpu.ErrProduct) {
+		b.noSystem = true // our own kernels from now on
+		err = fmt.Errorf("%w: %w", backend.ErrAgain, err)
 	}
 	if err == nil && atomic.LoadUint32(b.word(wordOverflow)) != 0 {
 		err = b.widen()

@@ -110,7 +110,10 @@ func (d *device) encodeProduct(c mtl.CommandBuffer, x *gpu.Dispatch) error {
 	if p.Add {
 		beta = 1
 	}
-	return c.Multiply(d.mtl, matrix(0, p.Rows, p.Depth, p.Depth), matrix(1, p.Outputs, p.Depth, p.Depth), matrix(2, p.Rows, p.Outputs, p.Pitch), beta)
+	if err := c.Multiply(d.mtl, matrix(0, p.Rows, p.Depth, p.Depth), matrix(1, p.Outputs, p.Depth, p.Depth), matrix(2, p.Rows, p.Outputs, p.Pitch), beta); err != nil {
+		return fmt.Errorf("%w: %w", gpu.ErrProduct, err)
+	}
+	return nil
 }
 
 func size(v [3]uint32) mtl.Size {

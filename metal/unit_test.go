@@ -272,9 +272,21 @@ func TestWrongProducts(t *testing.T) {
 	if err := b.Sync(); err == nil || dev.Ran()["product"] != 0 {
 		t.Errorf("got error %v, want one about the arguments", err)
 	}
-	none, _ := emulated(t, emu.DeviceOptions{})
-	none.table = &Table{Rules: []Rule{{Rows: 1 << 30, Unit: System}}}
-	if _, err := chain(newScene(none)); err == nil || errors.Is(err, gpu.ErrTimeout) {
-		t.Errorf("a device without products: got %v, want an error", err)
+}
+
+// TestSystemProductsFail: a system that fails to make a product is not asked again; the same run works then.
+func TestSystemProductsFail(t *testing.T) {
+	b, dev := emulated(t, emu.DeviceOptions{})
+	want, err := chain(newScene(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.table = &Table{Rules: []Rule{{Rows: 1 << 30, Unit: System}}} // which this device does not have
+	if _, err := chain(newScene(b)); !errors.Is(err, backend.ErrAgain) || !errors.Is(err, gpu.ErrProduct) {
+		t.Errorf("got %v, want to be asked again", err)
+	}
+	got, err := chain(newScene(b))
+	if err != nil || !sameBits(got, want) || dev.Ran()["product"] != 0 {
+		t.Errorf("again: got error %v, want the numbers of our own kernels", err)
 	}
 }

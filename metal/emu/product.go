@@ -13,10 +13,10 @@ import (
 func (d *Device) multiply(x *gpu.Dispatch) error {
 	p := x.Product
 	if !d.options.Products {
-		return fmt.Errorf("%s: this device has no products of its own", x.Name)
+		return fmt.Errorf("%s: %w: the device has no products of its own", x.Name, gpu.ErrProduct)
 	}
 	if len(x.Args) != 3 || x.Args[0].Write || x.Args[1].Write || !x.Args[2].Write || p.Rows < 1 || p.Depth < 1 || p.Outputs < 1 || p.Pitch < p.Outputs {
-		return fmt.Errorf("%s: a product of (%d, %d) and (%d, %d) with %d arguments", x.Name, p.Rows, p.Depth, p.Outputs, p.Depth, len(x.Args))
+		return fmt.Errorf("%s: %w: (%d, %d) and (%d, %d) with %d arguments", x.Name, gpu.ErrProduct, p.Rows, p.Depth, p.Outputs, p.Depth, len(x.Args))
 	}
 	left, err := floats(x.Args[0], p.Rows*p.Depth)
 	if err != nil {

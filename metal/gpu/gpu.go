@@ -16,6 +16,8 @@ var (
 	ErrNotAligned = errors.New("memory cannot be used in place")
 	// ErrTimeout: the system stopped the work because it took too long or the screen needed the GPU.
 	ErrTimeout = errors.New("the GPU was taken away")
+	// ErrProduct: the system's kernels do not make a Product.
+	ErrProduct = errors.New("the system does not multiply these matrices")
 	// ErrMemory: the device has no memory left.
 	ErrMemory = errors.New("out of GPU memory")
 )
