@@ -120,7 +120,7 @@ func storedForm(layout string) string {
 // processors, so busy lets it wait while a decision runs.
 func (p *pace) measure(ctx context.Context, busy func() bool, done func()) {
 	p.mu.Lock()
-	if p.started || p.kept.Rates != nil && time.Since(p.kept.At) < 24*time.Hour {
+	if p.started || p.kept.Rates != nil && recent(p.kept.At) {
 		p.mu.Unlock()
 		return
 	}
@@ -151,6 +151,12 @@ func (p *pace) measure(ctx context.Context, busy func() bool, done func()) {
 		p.mu.Unlock()
 		done()
 	}()
+}
+
+// recent reports a time of the last day. One in the future is from a clock that was wrong.
+func recent(at time.Time) bool {
+	age := time.Since(at)
+	return age >= 0 && age < 24*time.Hour
 }
 
 func measureRates(ctx context.Context, device string) (map[string]float64, error) {

@@ -22,6 +22,7 @@ type screen struct {
 	cmd   *exec.Cmd
 	dir   string
 	tree  string
+	scale float64 // pixels a dp
 	start time.Time
 	log   *os.File
 }
@@ -45,7 +46,12 @@ func openScreen(t *testing.T, dir string, env ...string) *screen {
 	if bin == "" || os.Getenv("DISPLAY") == "" {
 		t.Skip("run scripts/desktop.sh: it builds the program and starts a display")
 	}
-	s := &screen{t: t, dir: dir, tree: filepath.Join(dir, "tree")}
+	s := &screen{t: t, dir: dir, tree: filepath.Join(dir, "tree"), scale: 1}
+	for _, e := range env {
+		if v, ok := strings.CutPrefix(e, "FYNE_SCALE="); ok {
+			s.scale, _ = strconv.ParseFloat(v, 64)
+		}
+	}
 	run := filepath.Join(dir, "run")
 	if err := os.MkdirAll(run, 0o700); err != nil {
 		t.Fatal(err)
@@ -171,9 +177,20 @@ func (s *screen) click(text string) {
 	s.clickAt(at.x+at.w/2, at.y+at.h/2)
 }
 
-func (s *screen) clickAt(x, y float64) {
-	s.x("mousemove", strconv.Itoa(int(x)), strconv.Itoa(int(y)), "click", "1")
+func (s *screen) clickAt(x, y float64) { s.press("1", x, y) }
+
+// press clicks with a button of the mouse.
+func (s *screen) press(button string, x, y float64) {
+	s.x("mousemove", strconv.Itoa(int(x*s.scale)), strconv.Itoa(int(y*s.scale)), "click", button)
 	time.Sleep(250 * time.Millisecond)
+}
+
+// menuOf opens the menu of the row that a text stands in.
+func (s *screen) menuOf(text string) {
+	s.t.Helper()
+	var at node
+	s.until(fmt.Sprintf("%q", text), func(n []node) (ok bool) { at, ok = find(n, text); return ok })
+	s.press("3", at.x+at.w/2, at.y+at.h/2)
 }
 
 func (s *screen) typed(text string) {
@@ -207,7 +224,8 @@ func (s *screen) focus() {
 
 // picture saves what the display shows, cut to the window.
 func (s *screen) picture(name string) {
-	if out, err := exec.Command("import", "-window", "root", "-crop", "1180x732+0+0", "+repage", name).CombinedOutput(); err != nil {
+	size := fmt.Sprintf("%dx%d+0+0", int(1180*s.scale), int(732*s.scale))
+	if out, err := exec.Command("import", "-window", "root", "-crop", size, "+repage", "+dither", "-colors", "256", "-define", "png:compression-level=9", "-define", "png:compression-filter=0", "PNG8:"+name).CombinedOutput(); err != nil {
 		s.t.Errorf("import: %v %s", err, out)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestShelfOnScreen clicks through the shelf of the real program: a model in the cache, one that is fetched from a hub while the
@@ -23,9 +24,7 @@ func TestShelfOnScreen(t *testing.T) {
 	s.click("Etude")
 	s.click("All models…")
 	s.until("the shelf", func(n []node) bool { _, ok := find(n, "Can be downloaded"); return ok })
-	if pictures := os.Getenv("CLEFBAR_PICTURES"); pictures != "" {
-		s.picture(filepath.Join(pictures, "shelf-light.png"))
-	}
+	checkEtude(s)
 	s.click("Get") // the last one that fits
 	s.until("a download", func(n []node) bool { _, ok := find(n, "Pause"); return ok })
 	s.click("Pause")
@@ -53,9 +52,52 @@ func TestShelfOnScreen(t *testing.T) {
 	})
 	s.clickAt(opens.x+opens.w/2, opens.y+opens.h/2)
 	s.until("a model in use", func(n []node) bool { _, ok := find(n, "Unload"); return ok })
-	if pictures := os.Getenv("CLEFBAR_PICTURES"); pictures != "" {
-		s.picture(filepath.Join(pictures, "shelf-used.png"))
-	}
 	s.key("Escape")
 	s.until("the case", func(n []node) bool { return len(bars(n)) >= 6 })
+}
+
+// checkEtude lets doctor look at Etude from its row and waits for the green card.
+func checkEtude(s *screen) {
+	s.t.Helper()
+	s.menuOf("Etude")
+	s.click("Check")
+	s.until("what the check found", func(n []node) bool {
+		_, good := find(n, "Everything holds")
+		for _, x := range n {
+			if good && strings.HasPrefix(x.text, "Largest difference 0.") {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// TestShelfPictures draws the shelf for the docs, at two pixels a dp.
+func TestShelfPictures(t *testing.T) {
+	pictures := os.Getenv("CLEFBAR_PICTURES")
+	if pictures == "" {
+		t.Skip("make pictures draws it")
+	}
+	for _, theme := range []string{"light", "dark"} {
+		dir := t.TempDir()
+		freePort(t, dir)
+		s := openScreen(t, dir, "FYNE_THEME="+theme, "FYNE_SCALE=2", "HF_HUB_CACHE="+filepath.Join(dir, "hub"), "HF_HUB_OFFLINE=", "XDG_CACHE_HOME="+filepath.Join(dir, "cache"))
+		s.focus()
+		s.until("the first bars", func(n []node) bool { return len(bars(n)) >= 6 })
+		s.click("Etude")
+		s.click("All models…")
+		checkEtude(s)
+		s.x("mousemove", "5", "1400")
+		s.until("times of tickets", func(n []node) bool {
+			for _, x := range n {
+				if strings.HasPrefix(x.text, "~") {
+					return true
+				}
+			}
+			return false
+		})
+		time.Sleep(400 * time.Millisecond) // bars glide for 150 ms
+		s.picture(filepath.Join(pictures, "shelf-"+theme+".png"))
+		s.close()
+	}
 }

@@ -88,6 +88,11 @@ func (d dirSource) regular(name string) (string, error) {
 	file := filepath.Join(string(d), name)
 	info, err := os.Stat(file)
 	switch {
+	case errors.Is(err, fs.ErrNotExist) && isLink(file):
+		return "", &Error{
+			Kind: Incomplete, File: name, Missing: []string{name}, Err: err,
+			Message: "its link leads nowhere: the download is not complete, or the cache was cleaned up",
+		}
 	case err != nil:
 		return "", systemError(name, err)
 	case info.IsDir():
@@ -96,6 +101,11 @@ func (d dirSource) regular(name string) (string, error) {
 		return "", fileError(Malformed, name, "this is a pipe, a socket or a device, not a file")
 	}
 	return file, nil
+}
+
+func isLink(name string) bool {
+	info, err := os.Lstat(name)
+	return err == nil && info.Mode()&fs.ModeSymlink != 0
 }
 
 func (d dirSource) read(name string, limit int64) ([]byte, error) {

@@ -10,8 +10,8 @@ CLEFBAR_BIN=$PWD/bin/clefbar
 export CLEFBAR_BIN
 go test -c -tags desktop -o "$cache/desktop.test" ./app
 cd app
-dbus-run-session -- xvfb-run -a -s "-screen 0 1280x800x24" \
-	go tool test2json -t "$cache/desktop.test" -test.v=test2json -test.run 'TestFirstDecision|TestShelfOnScreen' -test.timeout 5m >"$cache/desktop.json" || {
+dbus-run-session -- xvfb-run -a -s "-screen 0 2560x1600x24" \
+	go tool test2json -t "$cache/desktop.test" -test.v=test2json -test.run 'TestFirstDecision|TestShelfOnScreen|TestShelfPictures' -test.timeout 5m >"$cache/desktop.json" || {
 	grep -o '"Output":".*' "$cache/desktop.json" | sed 's/^"Output":"//; s/"}$//; s/\\n$//' >&2
 	exit 1
 }

@@ -13,6 +13,7 @@ import (
 type control struct {
 	figure
 	onTap                      func()
+	onFocus                    func() // told when the focus comes or goes; may be nil
 	tip                        string // shown while the pointer rests on it
 	hovered, focused, disabled bool
 }
@@ -60,10 +61,18 @@ func (c *control) Cursor() desktop.Cursor {
 }
 
 // FocusGained shows the focus.
-func (c *control) FocusGained() { c.focused = true; c.Refresh() }
+func (c *control) FocusGained() { c.focus(true) }
 
 // FocusLost hides it.
-func (c *control) FocusLost() { c.focused = false; c.Refresh() }
+func (c *control) FocusLost() { c.focus(false) }
+
+func (c *control) focus(on bool) {
+	c.focused = on
+	c.Refresh()
+	if c.onFocus != nil {
+		c.onFocus()
+	}
+}
 
 // TypedRune is needed to be focusable; keys do the work.
 func (c *control) TypedRune(rune) {}

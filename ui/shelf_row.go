@@ -56,6 +56,7 @@ func newShelfRow(s *shelfPage) *shelfRow {
 	r.stop = newIconButton("close", "Give the download up", func() { r.shelf.askCancel(r.model) })
 	r.more = newIconButton("more", "More", nil)
 	r.more.onTap = func() { openPopMenu(r.more, r.menu()) }
+	r.more.onFocus = r.Refresh
 	r.parts = append(r.parts, r.note, r.tag, r.practice, r.track, r.fill)
 	r.offer(shelfAction{})
 	r.found = newVerdictCard(r)
@@ -76,8 +77,12 @@ func (r *shelfRow) MouseMoved(*desktop.MouseEvent) {}
 // MouseOut hides it again.
 func (r *shelfRow) MouseOut() { r.hovered = false; r.Refresh() }
 
-// TappedSecondary opens the row's menu.
-func (r *shelfRow) TappedSecondary(*fyne.PointEvent) { openPopMenu(r.more, r.menu()) }
+// TappedSecondary opens the row's menu where the pointer is.
+func (r *shelfRow) TappedSecondary(e *fyne.PointEvent) {
+	if rows := r.menu(); len(rows) > 0 {
+		openPopMenuAt(r.shelf.page.canvas(), e.AbsolutePosition, rows)
+	}
+}
 
 func (r *shelfRow) set(s Shelved, m Machine) {
 	if s.checking() {
@@ -113,6 +118,7 @@ func (r *shelfRow) offer(a shelfAction) {
 	old := r.act
 	r.action = a
 	r.act = newButton(a.rank, a.icon, a.text, func() { r.shelf.do(a.verb, r.model) })
+	r.act.onFocus = r.Refresh
 	if old == nil {
 		r.parts = append(r.parts, r.act)
 		return
@@ -329,6 +335,7 @@ func (r *shelfRow) arrangeActions(c shelfColumns, height float32) {
 	}
 	show(r.act, r.act.text.full != "")
 	right -= placeMiddleRight(r.act, right, height) + dp(4)
-	show(r.more, r.hovered && len(r.menu()) > 0)
+	near := r.hovered || r.act.focused || r.more.focused // by the pointer or by Tab
+	show(r.more, near && len(r.menu()) > 0)
 	placeMiddleRight(r.more, right, height)
 }

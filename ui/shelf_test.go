@@ -359,3 +359,32 @@ func TestPracticeIsSaidInUseToo(t *testing.T) {
 		}
 	}
 }
+
+func TestShelfMenuByKeyAndPointer(t *testing.T) {
+	d, _, _, _ := testDeps()
+	d.Shelf = mockShelf()
+	w, s := shelfWindow(t, d, 1178, 730)
+	r := s.list.row("etude")
+	if r.more.Visible() {
+		t.Error("the menu button is there without a reason")
+	}
+	w.win.Canvas().Focus(r.act)
+	if !r.more.Visible() {
+		t.Error("the keyboard does not reach the menu")
+	}
+	w.win.Canvas().Focus(r.more)
+	if !r.more.Visible() {
+		t.Error("the menu button goes when it has the focus")
+	}
+	r.more.TypedKey(&fyne.KeyEvent{Name: fyne.KeySpace})
+	m, ok := w.win.Canvas().Overlays().Top().(*popMenu)
+	if !ok {
+		t.Fatal("Space opens no menu")
+	}
+	m.close()
+	w.win.Canvas().Unfocus()
+	test.TapSecondary(r) // at once: no frame was drawn since the pointer came
+	if _, ok := w.win.Canvas().Overlays().Top().(*popMenu); !ok {
+		t.Error("the second button opens no menu")
+	}
+}

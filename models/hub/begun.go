@@ -31,9 +31,6 @@ func (c Cache) begin(r *Repo) (*Repo, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		return nil, err
-	}
 	return &began, writeFile(name, data)
 }
 
@@ -60,6 +57,9 @@ func (c Cache) Begun(id string) (repos []*Repo) {
 }
 
 func readBegun(name string) (*Repo, error) {
+	if st, err := os.Stat(name); err != nil || !st.Mode().IsRegular() { // opening a pipe would wait for its other end
+		return nil, errors.Join(err, errors.New("not a file"))
+	}
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err

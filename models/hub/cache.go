@@ -90,9 +90,6 @@ func (c Cache) pin(r *Repo) error {
 	if !strings.HasPrefix(ref, filepath.Join(c.folder(r.ID), "refs")+string(filepath.Separator)) {
 		return fmt.Errorf("revision %q is not allowed", r.Revision)
 	}
-	if err := os.MkdirAll(filepath.Dir(ref), 0o755); err != nil {
-		return err
-	}
 	return writeFile(ref, []byte(r.Commit))
 }
 
@@ -101,12 +98,31 @@ func (c Cache) ref(id, revision string) string {
 	return filepath.Join(c.folder(id), "refs", filepath.FromSlash(revision))
 }
 
-func writeFile(name string, data []byte) error {
-	fresh := name + ".new"
-	if err := os.WriteFile(fresh, data, 0o644); err != nil {
+// writeFile puts a file into its place at once, in a folder that is made if need be. Other programs may write the same
+// file, or remove the folder, meanwhile.
+func writeFile(name string, data []byte) (err error) {
+	for range 5 {
+		if err = os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			return err
+		}
+		if err = replaceFile(name, data); !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return err
+}
+
+func replaceFile(name string, data []byte) error {
+	fresh, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*.new")
+	if err != nil {
 		return err
 	}
-	return os.Rename(fresh, name)
+	defer os.Remove(fresh.Name()) // nothing is left of it once it was renamed
+	_, err = fresh.Write(data)
+	if err = errors.Join(err, fresh.Chmod(0o644), fresh.Close()); err != nil {
+		return err
+	}
+	return os.Rename(fresh.Name(), name)
 }
 
 // lock takes the blob's lock, as the Hub's Python library does (flock on the same file). busy is true when

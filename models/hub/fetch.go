@@ -183,6 +183,9 @@ func (c *Client) whole(ctx context.Context, r *Repo, p *part, m *meter) error {
 		if err := refusal(resp, p.file.Path); err != nil {
 			return false, err
 		}
+		if err := webPage(resp, p.file); err != nil {
+			return false, err
+		}
 		if resp.StatusCode != http.StatusOK {
 			return false, final{fmt.Errorf("%s: the server says %s to a plain request", p.file.Path, resp.Status)}
 		}

@@ -221,7 +221,7 @@ func TestFaults(t *testing.T) {
 				w.Write([]byte("<html>sign in to the hotel network</html>"))
 				return true
 			}
-		}, "the listing says"},
+		}, "a web page came"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

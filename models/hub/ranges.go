@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"time"
 )
 
@@ -43,6 +44,9 @@ func (c *Client) fetchRun(ctx context.Context, r *Repo, p *part, from, to int, m
 	if err := refusal(resp, p.file.Path); err != nil {
 		return false, err
 	}
+	if err := webPage(resp, p.file); err != nil {
+		return false, err
+	}
 	if resp.StatusCode == http.StatusOK {
 		return false, p.giveUpRanges()
 	}
@@ -55,6 +59,14 @@ func (c *Client) fetchRun(ctx context.Context, r *Repo, p *part, from, to int, m
 	}
 	err = c.stream(ctx, resp, p, from, to, m)
 	return p.has(from), err
+}
+
+// webPage tells that a page came where a file was asked for: from a proxy, or from the sign-in page of a network.
+func webPage(resp *http.Response, f File) error {
+	if !strings.HasPrefix(strings.ToLower(resp.Header.Get("Content-Type")), "text/html") {
+		return nil
+	}
+	return final{fmt.Errorf("%s: a web page came instead (is a proxy or a sign-in page in between?)", f.Path)}
 }
 
 // giveUpRanges notes that the server sends whole files; no further range is claimed.

@@ -50,12 +50,21 @@ func refusal(resp *http.Response, what string) error {
 	}
 }
 
+// retryAfter reads the server's wish: seconds, or a date, which counts from the server's own.
 func retryAfter(resp *http.Response) time.Duration {
-	s, err := strconv.Atoi(resp.Header.Get("Retry-After"))
-	if err != nil || s < 0 {
+	wish := resp.Header.Get("Retry-After")
+	if s, err := strconv.Atoi(wish); err == nil {
+		return min(max(0, time.Duration(min(s, 3600))*time.Second), maxPause)
+	}
+	at, err := http.ParseTime(wish)
+	if err != nil {
 		return 0
 	}
-	return min(time.Duration(s)*time.Second, maxPause)
+	now, err := http.ParseTime(resp.Header.Get("Date"))
+	if err != nil {
+		now = time.Now()
+	}
+	return min(max(0, at.Sub(now)), maxPause)
 }
 
 // patiently runs try until it succeeds, fails for good, or fails so many tries in a row without having gained

@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -68,6 +69,9 @@ func reached(err error) error {
 	}
 	if dns, ok := errors.AsType[*net.DNSError](err); ok {
 		return fmt.Errorf("%s cannot be found: is this machine connected to the network? (%w)", dns.Name, u.Err)
+	}
+	if c, ok := errors.AsType[x509.CertificateInvalidError](err); ok && c.Reason == x509.Expired {
+		return fmt.Errorf("%s is not trusted now: is this machine's clock right? (%w)", host, u.Err)
 	}
 	if _, ok := errors.AsType[*net.OpError](err); ok {
 		return fmt.Errorf("%s cannot be reached: is this machine connected to the network? (%w)", host, u.Err)

@@ -262,7 +262,7 @@ func diskBytes(dir string) (n int64) {
 func readRefs(dir string) map[string][]string {
 	refs := map[string][]string{}
 	filepath.WalkDir(dir, func(p string, d os.DirEntry, err error) error {
-		if err != nil || !d.Type().IsRegular() {
+		if err != nil || !d.Type().IsRegular() || strings.HasSuffix(p, ".new") { // what a crash left is none
 			return nil
 		}
 		if b, err := os.ReadFile(p); err == nil && len(b) < 128 {
