@@ -67,12 +67,12 @@ const fitTokens = 16384
 func (l *library) rowOf(e entry) modelRow {
 	row := modelRow{
 		Name: e.info.Name, Chosen: e.key == l.chosen(), Precision: e.info.Layout, Disk: e.info.DiskBytes,
-		Memory: e.info.WeightBytes, State: shelf.Ready.String(), Fits: string(shelf.Fits), Path: e.info.Path,
+		Memory: e.memory(l.tokens(e.key)), State: shelf.Ready.String(), Fits: string(shelf.Fits), Path: e.info.Path,
 	}
 	if e.item == nil {
 		return row
 	}
-	row.State, row.Memory = e.item.State.String(), e.item.Memory(fitTokens)
+	row.State = e.item.State.String()
 	row.Repo, row.Revision, row.Missing = e.item.Repo, e.item.Commit, e.item.Missing
 	if e.item.State == shelf.Incomplete && e.item.Missing > 0 {
 		row.State = fmt.Sprintf("incomplete %s of %s", size(e.item.DiskBytes), size(e.item.DiskBytes+e.item.Missing))

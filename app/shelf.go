@@ -100,7 +100,10 @@ func (s *appShelf) Machine() ui.Machine {
 
 // memory is what a model needs for a request of so many tokens.
 func (e entry) memory(tokens int) int64 {
-	if e.item == nil {
+	switch {
+	case e.info.ServerSide:
+		return 0
+	case e.item == nil:
 		return e.info.WeightBytes + etudeWorking
 	}
 	return e.item.Memory(tokens)

@@ -103,15 +103,20 @@ const (
 
 // rowHeight is the height of a fact in a list of this width.
 func (c *factColumn) rowHeight(r factRow, width float32) float32 {
+	return max(dp(20), r.said(width)+r.under()) + dp(2*factPad)
+}
+
+// said is the height of what is said in a list of this width.
+func (r factRow) said(width float32) float32 {
 	if r.fact.text == "" {
-		return dp(20 + 2*factPad)
+		return 0
 	}
-	return max(dp(20), r.text.heightAt(width-r.left()-dp(20))+r.under()) + dp(2*factPad)
+	return r.text.heightAt(width - r.left() - dp(20))
 }
 
 // under is how far the words of a heading stand below it.
 func (r factRow) under() float32 {
-	if r.title && r.fact.name != "" {
+	if r.title && r.fact.name != "" && r.fact.text != "" {
 		return dp(22)
 	}
 	return 0
@@ -149,7 +154,7 @@ func (c *factColumn) arrange(size fyne.Size) {
 			room = size.Width - dp(40)
 		}
 		r.name.place(x, top, room, dp(20))
-		put(r.text, r.left(), top+r.under(), size.Width-r.left()-dp(20), r.text.heightAt(size.Width-r.left()-dp(20)))
+		put(r.text, r.left(), top+r.under(), size.Width-r.left()-dp(20), r.said(size.Width))
 		y += h
 	}
 }

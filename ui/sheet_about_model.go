@@ -21,6 +21,10 @@ func aboutFacts(a About) []fact {
 	for _, f := range a.Facts {
 		facts = append(facts, fact{name: f[0], text: f[1]})
 	}
+	if a.Report == "" {
+		return facts
+	}
+	facts = append(facts, fact{title: true, name: "How it was made, and how good it is"})
 	return append(facts, reportFacts(a.Report)...)
 }
 
@@ -37,7 +41,11 @@ func reportFacts(text string) (facts []fact) {
 		said := plainText(strings.Join(words, " "))
 		words = nil
 		if n := len(facts); n > 0 && facts[n-1].title {
-			facts[n-1].text = strings.TrimPrefix(facts[n-1].text+"\n"+said, "\n")
+			gap := "\n\n"
+			if strings.HasPrefix(said, "• ") {
+				gap = "\n"
+			}
+			facts[n-1].text = strings.TrimLeft(facts[n-1].text+gap+said, "\n")
 			return
 		}
 		add(fact{title: true, text: said})

@@ -40,7 +40,7 @@ func TestAboutModelSheet(t *testing.T) {
 		t.Fatalf("got %+v", sheet)
 	}
 	c := sheet.body.(*factList).column
-	if len(c.rows) != 8 || c.rows[0].text.text != "Model etude." || c.rows[1].text.text != "/models/etude" {
+	if len(c.rows) != 9 || c.rows[0].text.text != "Model etude." || c.rows[1].text.text != "/models/etude" {
 		t.Fatalf("got %d rows", len(c.rows))
 	}
 	for i, r := range c.rows {
