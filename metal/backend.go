@@ -49,6 +49,7 @@ type Backend struct {
 	// noTensor says why tensor units are not used, nil while they may be.
 	noTensor error
 	noSystem bool // the system has failed to make a product
+	noDirect bool // products from device memory do not compile
 	status   gpu.Memory
 
 	pool      pool

@@ -278,26 +278,40 @@ func TestWideKeepsOldHalves(t *testing.T) {
 	}
 }
 
-// TestMixedOperandsAreOptional: a compiler that refuses products of two types gets products of one.
+// TestMixedOperandsAreOptional: a compiler that refuses products of two types gets products
+// of one, and one that refuses products from device memory gets tiles.
 func TestMixedOperandsAreOptional(t *testing.T) {
-	refuse := func(l kernels.Library, source string) string {
-		if l.Name == "gemm" && l.Weights != operandFloat {
-			return "#error refused\n"
-		}
-		return source
-	}
 	plain, _ := emulated(t, emu.DeviceOptions{})
 	want, err := chain(newScene(plain))
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, _ := emulated(t, emu.DeviceOptions{Mutate: refuse})
-	got, err := chain(newScene(b))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := differ(got, want); d > 1e-3 {
-		t.Errorf("differs by %g", d)
+	for _, c := range []struct {
+		what    string
+		refused func(l kernels.Library) bool
+		unmixed bool
+		unit    Unit
+	}{
+		{"two types", func(l kernels.Library) bool { return l.Name == "gemm" && l.Weights != operandFloat }, true, Simdgroups},
+		{"two types, from device memory", func(l kernels.Library) bool { return l.Name != "tensor" && l.Weights != operandFloat && l.Tile.BM > 0 }, true, Direct},
+		{"device memory", func(l kernels.Library) bool { return l.Name == "direct" }, false, Direct},
+	} {
+		b, dev := emulated(t, emu.DeviceOptions{Mutate: func(l kernels.Library, source string) string {
+			if c.refused(l) {
+				return "#error refused\n"
+			}
+			return source
+		}})
+		if c.unit == Direct {
+			b.table = &Table{Rules: []Rule{{1 << 30, directOne, Direct}}}
+		}
+		got, err := chain(newScene(b))
+		if err != nil {
+			t.Fatalf("%s: %v", c.what, err)
+		}
+		if d := differ(got, want); d > 1e-3 || b.unmixed != c.unmixed || dev.Ran()["gemm_direct"] > 0 {
+			t.Errorf("%s: differs by %g, unmixed %v, ran %v", c.what, d, b.unmixed, dev.Ran())
+		}
 	}
 }
 

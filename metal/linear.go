@@ -84,21 +84,11 @@ func (b *Backend) multiply(p product) {
 	for _, w := range p.w {
 		b.operations += 2 * float64(p.x.Rows()) * float64(w.cols()) * float64(w.rows())
 	}
-	rule := b.rule(p)
-	if rule.Unit == System {
+	if b.rule(p).Unit == System {
 		b.multiplyBySystem(p)
 		return
 	}
-	l, tiles := b.describe(p, rule)
-	if _, err := b.pipeline(l.kernel); err != nil && rule.Unit == TensorUnits {
-		b.refuseTensor(err)
-		rule = b.rule(p)
-		l, tiles = b.describe(p, rule)
-	}
-	if _, err := b.pipeline(l.kernel); err != nil && l.kernel.Weights != operandFloat && !b.unmixed {
-		b.unmixed = true // this compiler does not multiply operands of two types
-		l, tiles = b.describe(p, rule)
-	}
+	rule, l, tiles := b.compiled(p)
 	pieces := max(1, min(tiles, int(b.chip.Seconds(l.work)/longest)+1))
 	whole := l.work
 	for i := range pieces {
@@ -110,6 +100,28 @@ func (b *Backend) multiply(p product) {
 		part := float64(to-from) / float64(tiles)
 		piece.work = whole.part(part)
 		b.record(piece)
+	}
+}
+
+// compiled chooses how a product is computed and describes the launch. What the system's
+// compiler refuses is given up for what it may take, from the most special on.
+func (b *Backend) compiled(p product) (rule Rule, l launch, tiles int) {
+	for {
+		rule = b.rule(p)
+		l, tiles = b.describe(p, rule)
+		_, err := b.pipeline(l.kernel)
+		switch {
+		case err == nil:
+			return rule, l, tiles
+		case rule.Unit == TensorUnits:
+			b.refuseTensor(err)
+		case rule.Unit == Direct:
+			b.noDirect = true
+		case l.kernel.Weights != operandFloat && !b.unmixed:
+			b.unmixed = true // it does not multiply operands of two types
+		default:
+			return rule, l, tiles // recording fails with the reason
+		}
 	}
 }
 

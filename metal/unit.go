@@ -12,7 +12,7 @@ import (
 func (b *Backend) rule(p product) Rule {
 	m, dense := p.x.Rows(), p.dense()
 	r := b.table.Choose(m, dense)
-	if r.Unit == TensorUnits && b.noTensor != nil || r.Unit == System && (b.noSystem || !p.plain()) || r.Unit == Direct && !b.direct(p) {
+	if r.Unit == TensorUnits && b.noTensor != nil || r.Unit == System && (b.noSystem || !p.plain()) || r.Unit == Direct && (b.noDirect || !b.direct(p)) {
 		return Shipped().Choose(m, dense)
 	}
 	return r
