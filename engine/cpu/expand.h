@@ -19,7 +19,8 @@ INLINE vu bf16_of_f32(const uint8_t *p) { return to_bf16_two((vf)vloadu(p), (vf)
 INLINE vu bf16_of_f16(const uint8_t *p) { return to_bf16_two(from_f16(vloadh(p)), from_f16(vloadh(p + VW * 2))); }
 
 // Weights come from memory in as many streams as there are rows, too many for the processor to
-// foresee: AHEAD is how many bytes before its use a row's next part is asked for.
+// foresee: AHEAD is how many bytes before its use a row's next part is asked for. At the end of
+// the rows it is the beginning of the VW rows behind them.
 enum { AHEAD = 320 };
 
 // DENSE defines the expansion of VW outputs from row n, inputs [k0, k1). PER is the number of
@@ -28,12 +29,14 @@ enum { AHEAD = 320 };
   static void name(const clef_weight *w, int64_t n, int64_t k0, int64_t k1, uint32_t *panel) { \
     const int64_t unit = (int64_t)VW * PER, rows = w->rows - n;                                \
     const uint8_t *p = w->data + n * w->row_bytes + k0 * BYTES;                                \
+    const int64_t last = k1 - AHEAD / BYTES, next = VW * w->row_bytes - (k1 - k0) * BYTES;     \
     for (; k0 < k1; k0 += unit, p += unit * BYTES, panel += (int64_t)VW * NR) {                \
+      const uint8_t *ahead = p + AHEAD + (k0 < last ? 0 : next);                               \
       vu t[VW];                                                                                \
       if (rows >= VW && k0 + unit <= k1) {                                                     \
         UNROLL                                                                                 \
         for (int i = 0; i < VW; i++) {                                                         \
-          __builtin_prefetch(p + i * w->row_bytes + AHEAD, 0, 2);                              \
+          __builtin_prefetch(ahead + i * w->row_bytes, 0, 2);                                  \
           t[i] = LOAD(p + i * w->row_bytes);                                                   \
         }                                                                                      \
       } else {                                                                                 \

@@ -10,7 +10,7 @@ import (
 
 // keepSpare is the memory that stays allocated between runs, so that short decisions do
 // not pay for page faults again.
-const keepSpare = 64 << 20
+const keepSpare = 112 << 20
 
 // missSpare is the spare memory that may stay when a new block has to be allocated although
 // there are spare ones: what did not fit this time is likely to be of an earlier phase.

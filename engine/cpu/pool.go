@@ -34,8 +34,8 @@ type batch struct {
 	busy    sync.WaitGroup
 }
 
-// lingerFor is about what it takes to wake a thread on another processor.
-const lingerFor = 50 * time.Microsecond
+// lingerFor is about as long as the last task of a product.
+const lingerFor = 150 * time.Microsecond
 
 // asleep stands in worker.next for "wake me".
 var asleep = &batch{}

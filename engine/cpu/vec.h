@@ -33,12 +33,23 @@ INLINE vf vmin(vf a, vf b) { return vpick(a < b, a, b); }
 INLINE vf vabs(vf a) { return (vf)((vi)a & 0x7fffffff); }
 
 // vsum adds the lanes pairwise.
+typedef float v8f __attribute__((vector_size(32)));
+typedef float v4f __attribute__((vector_size(16)));
+INLINE float sum4(v4f v) {
+  v4f a = v + __builtin_shufflevector(v, v, 2, 3, 2, 3);
+  return a[0] + a[1];
+}
+#if VW >= 8
+INLINE float sum8(v8f v) { return sum4(__builtin_shufflevector(v, v, 0, 1, 2, 3) + __builtin_shufflevector(v, v, 4, 5, 6, 7)); }
+#endif
 INLINE float vsum(vf v) {
-  float t[VW];
-  memcpy(t, &v, sizeof v);
-  for (int w = VW / 2; w > 0; w /= 2)
-    for (int i = 0; i < w; i++) t[i] += t[i + w];
-  return t[0];
+#if VW == 16
+  return sum8(__builtin_shufflevector(v, v, 0, 1, 2, 3, 4, 5, 6, 7) + __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15));
+#elif VW == 8
+  return sum8(v);
+#else
+  return sum4(v);
+#endif
 }
 
 INLINE float vtop(vf v) {
