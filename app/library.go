@@ -15,7 +15,6 @@ import (
 	"clefbar/app/worker"
 	"clefbar/engine"
 	"clefbar/models"
-	"clefbar/models/hub"
 	"clefbar/models/shelf"
 )
 
@@ -209,7 +208,7 @@ func (l *library) refresh(ctx context.Context, age time.Duration, keep func(entr
 	if fresh {
 		return
 	}
-	items, trouble := shelf.Scan(ctx, hub.DefaultCache(), folders)
+	items, trouble := shelf.Scan(ctx, modelCache(), folders)
 	if ctx.Err() != nil {
 		return
 	}

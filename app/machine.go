@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"clefbar/engine/bench"
-	"clefbar/models/hub"
 	"clefbar/models/shelf"
 )
 
@@ -20,10 +19,11 @@ type machineFacts struct {
 }
 
 func thisMachine() machineFacts {
-	m := machineFacts{Machine: bench.ThisMachine(), Cache: hub.DefaultCache().Dir}
+	cache := modelCache()
+	m := machineFacts{Machine: bench.ThisMachine(), Cache: cache.Dir}
 	m.Memory, _ = shelf.Total()
 	m.Available, _ = shelf.Available()
-	m.Free, _ = hub.DefaultCache().Free()
+	m.Free, _ = cache.Free()
 	return m
 }
 

@@ -9,7 +9,6 @@ import (
 
 	"clefbar/engine"
 	"clefbar/models"
-	"clefbar/models/hub"
 	"clefbar/models/shelf"
 
 	"github.com/spf13/cobra"
@@ -149,7 +148,7 @@ func (l *library) fetchable(rows []modelRow) (more []modelRow) {
 
 func (c *common) modelPath(args []string) error {
 	if len(args) == 0 {
-		fmt.Fprintln(&stdout, hub.DefaultCache().Dir)
+		fmt.Fprintln(&stdout, modelCache().Dir)
 		return nil
 	}
 	l, err := c.library()

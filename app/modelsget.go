@@ -36,7 +36,7 @@ func (c *common) getModel(ctx context.Context, what string, verify bool) error {
 	if k, ok := shelf.InCatalog(id); ok {
 		id = k.Repo // as the Hub spells it
 	}
-	client, cache := hub.New(), hub.DefaultCache()
+	client, cache := hub.New(), modelCache()
 	repo, err := client.Lookup(ctx, id, revision)
 	if err != nil {
 		return fetchError(ctx, id, err)
@@ -154,7 +154,7 @@ func (c *common) removeModel(ctx context.Context, name string, yes bool) error {
 	case !yes && !confirm(fmt.Sprintf("Remove %s at %s (%s)?", found.Repo, found.Commit, size(found.DiskBytes))):
 		return errors.New("nothing was removed; add --yes to remove without a question")
 	}
-	cache := hub.DefaultCache()
+	cache := modelCache()
 	freed := found.DiskBytes
 	if found.Commit == "" {
 		err = cache.RemoveParts(found.Repo)

@@ -20,7 +20,6 @@ type appShelf struct {
 	lib    *library
 	worker *worker.Worker
 	models *appModels
-	cache  hub.Cache
 	client func() *hub.Client // made anew for each download: a token may have been added
 	pace   *pace
 	name   string // of the machine
@@ -45,7 +44,7 @@ var _ ui.Shelf = (*appShelf)(nil)
 
 func newAppShelf(lib *library, w *worker.Worker, m *appModels, p *pace) *appShelf {
 	s := &appShelf{
-		lib: lib, worker: w, models: m, cache: hub.DefaultCache(), client: hub.New, pace: p, name: thisMachine().short(),
+		lib: lib, worker: w, models: m, client: hub.New, pace: p, name: thisMachine().short(),
 		bell: newBell(), checks: map[string]*examined{}, troubles: map[string]string{},
 	}
 	s.ends, s.end = context.WithCancel(context.Background())

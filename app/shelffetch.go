@@ -16,7 +16,8 @@ type fetch struct {
 	id, repo, revision string // of the row that it was asked for from
 	name, layout, note string
 	memory             int64
-	commit             string // once the Hub has told
+	commit             string    // once the Hub has told
+	cache              hub.Cache // where it goes: the person may choose another folder meanwhile
 	stage              ui.Stage
 	why                string
 	progress           hub.Progress
@@ -118,15 +119,16 @@ func (s *appShelf) fetchOne(ctx context.Context, f *fetch) error {
 	if err != nil {
 		return err
 	}
+	cache := modelCache()
 	s.mu.Lock()
-	f.commit = repo.Commit
+	f.commit, f.cache = repo.Commit, cache
 	s.mu.Unlock()
 	if f.repair {
 		if err := s.dropDamaged(ctx, f, repo); err != nil {
 			return err
 		}
 	}
-	_, err = client.Fetch(ctx, s.cache, repo, func(p hub.Progress) {
+	_, err = client.Fetch(ctx, cache, repo, func(p hub.Progress) {
 		s.mu.Lock()
 		f.progress = p
 		s.mu.Unlock()
@@ -137,8 +139,8 @@ func (s *appShelf) fetchOne(ctx context.Context, f *fetch) error {
 
 // dropDamaged deletes the files of a download that are there and not what the Hub announced.
 func (s *appShelf) dropDamaged(ctx context.Context, f *fetch, repo *hub.Repo) error {
-	_, total, _ := s.cache.Wants(repo)
-	_, err := s.cache.DropDamaged(ctx, repo, func(read int64) {
+	_, total, _ := f.cache.Wants(repo)
+	_, err := f.cache.DropDamaged(ctx, repo, func(read int64) {
 		s.mu.Lock()
 		f.progress.Done, f.progress.Total = read, total
 		s.mu.Unlock()
@@ -232,17 +234,21 @@ func (s *appShelf) Cancel(id string) {
 // giveUp deletes what has arrived of a download.
 func (s *appShelf) giveUp(f *fetch) {
 	var err error
+	cache := f.cache
+	if cache.Dir == "" {
+		cache = modelCache()
+	}
 	commits := []string{f.commit}
 	if f.commit == "" {
 		commits = nil
-		for _, r := range s.cache.Begun(f.repo) {
+		for _, r := range cache.Begun(f.repo) {
 			if f.revision == "" || strings.EqualFold(r.Commit, f.revision) {
 				commits = append(commits, r.Commit)
 			}
 		}
 	}
 	for _, commit := range commits {
-		if _, rerr := s.cache.Remove(f.repo, commit); rerr != nil {
+		if _, rerr := cache.Remove(f.repo, commit); rerr != nil {
 			err = fmt.Errorf("delete what has arrived of %s: %w", f.repo, rerr)
 		}
 	}

@@ -43,12 +43,12 @@ func (s *appShelf) remove(e entry) error {
 		siblings := s.lib.beside(e.key)
 		return s.lib.change(s.ends, func(set *settings) { set.dropFolder(e.key, siblings) })
 	case e.item.Commit == "":
-		return s.cache.RemoveParts(e.item.Repo)
+		return modelCache().RemoveParts(e.item.Repo)
 	}
 	if slices.Contains(s.worker.Status().Open, e.key) {
 		s.worker.Unload()
 	}
-	if _, err := s.cache.Remove(e.item.Repo, e.item.Commit); err != nil {
+	if _, err := modelCache().Remove(e.item.Repo, e.item.Commit); err != nil {
 		return fmt.Errorf("remove %s: %w", e.item.Repo, err)
 	}
 	return nil

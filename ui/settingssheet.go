@@ -53,6 +53,9 @@ func newSettingsBody(p *page) *settingsBody {
 	b.add("Port", "Return takes it", newPortField(s.Port, p.deps.Endpoint.SetPort))
 	b.rows[len(b.rows)-1].wide = 88
 	b.addKey(s)
+	if p.deps.Shelf != nil {
+		b.addFolder()
+	}
 	if h := p.deps.History; h != nil {
 		b.add("History", h.Note(), b.switchFor(h.On(), func(on bool) { go h.SetOn(on) }))
 	}

@@ -69,6 +69,7 @@ type shelfList struct {
 	lines       []*canvas.Rectangle
 	looking     *label
 	trouble     *paragraph // with the place where downloads go
+	elsewhere   *button    // the way out of it
 	fixed       []fyne.CanvasObject
 }
 
@@ -100,7 +101,8 @@ func newShelfList(s *shelfPage) *shelfList {
 	l.looking = text("Looking for more…", colorInk3, regular)
 	l.looking.size = 12
 	l.trouble = newParagraph("", colorRed, 13)
-	l.fixed = append(l.fixed, l.track, l.fill, l.trouble)
+	l.elsewhere = newButton(rankOutline, "folder", "Choose another folder…", s.page.pickModelFolder)
+	l.fixed = append(l.fixed, l.track, l.fill, l.trouble, l.elsewhere)
 	l.ExtendBaseWidget(l)
 	return l
 }
@@ -206,7 +208,11 @@ func (l *shelfList) arrange(size fyne.Size) {
 func (l *shelfList) arrangeMachine(pad, width float32) {
 	x, y := pad+dp(4), dp(19)
 	show(l.trouble, l.trouble.text != "")
-	put(l.trouble, x, dp(50), width-dp(8), l.trouble.heightAt(width-dp(8)))
+	h := l.trouble.heightAt(width - dp(8))
+	put(l.trouble, x, dp(50), width-dp(8), h)
+	show(l.elsewhere, l.movable())
+	least := l.elsewhere.least()
+	put(l.elsewhere, x, dp(54)+h, least.Width, least.Height)
 	x += l.name.place(x, y, width/2, dp(20)) + dp(10)
 	l.gives.place(x, y, width/2, dp(20))
 	meter := min(dp(meterWidth), width/3)
@@ -241,7 +247,17 @@ func (l *shelfList) top(across float32) float32 {
 	if l.trouble.text == "" {
 		return dp(shelfTop)
 	}
-	return dp(shelfTop) + l.trouble.heightAt(across-2*dp(shelfPad+4)) + dp(4)
+	h := dp(shelfTop) + l.trouble.heightAt(across-2*dp(shelfPad+4)) + dp(4)
+	if l.movable() {
+		h += dp(buttonUsual + 10)
+	}
+	return h
+}
+
+// movable reports that another folder for downloads is offered.
+func (l *shelfList) movable() bool {
+	_, fixed := l.shelf.shelf.Folder()
+	return l.trouble.text != "" && !fixed
 }
 
 // heightOf is the height of the card that holds rows, in a list of this width.

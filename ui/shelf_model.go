@@ -33,6 +33,11 @@ type Shelf interface {
 	Search(owner string, done func(Hits, error))
 	AddRepo(repo string, done func(error))
 
+	// Folder is where downloads go, fixed by the environment or free to be set. SetFolder's done is called once, from any
+	// goroutine; what is in the old folder stays there and leaves the list.
+	Folder() (path string, fixed bool)
+	SetFolder(path string, done func(error))
+
 	AddFolder(path string)
 	// AddServer lists the models of another /v1/systemone server. done is called
 	// once, from any goroutine; key may be empty.

@@ -18,7 +18,14 @@ type storeroom struct {
 	done    []string
 	err     error
 	hits    Hits
+	fixed   bool
 	watch   func()
+}
+
+func (s *storeroom) Folder() (string, bool) { return "/models/hub", s.fixed }
+func (s *storeroom) SetFolder(path string, done func(error)) {
+	s.did("keep in", path)
+	done(s.err)
 }
 
 func (s *storeroom) About(id string) About {
@@ -354,6 +361,16 @@ func TestPracticeIsSaidInUseToo(t *testing.T) {
 		if s.list.row("flash4").practice.Visible() {
 			t.Error("a real model is called a practice model")
 		}
+		b := s.list.elsewhere
+		if end := s.list.trouble.Position().Y + s.list.trouble.Size().Height; !b.Visible() || end > b.Position().Y || b.Position().Y+b.Size().Height > s.list.heads[0].Position().Y {
+			t.Errorf("%v: the way out stands at %v, the trouble ends at %v", width, b.Position(), end)
+		}
+		store.fixed = true
+		s.refresh()
+		if b.Visible() {
+			t.Error("another folder is offered where the environment names one")
+		}
+		store.fixed = false
 		if end := s.list.trouble.Position().Y + s.list.trouble.Size().Height; !s.list.trouble.Visible() || end > s.list.heads[0].Position().Y {
 			t.Errorf("%v: the trouble with the cache ends at %v, the list begins at %v", width, end, s.list.heads[0].Position().Y)
 		}

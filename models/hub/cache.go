@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -21,12 +22,15 @@ type Cache struct{ Dir string }
 
 // DefaultCache follows HF_HUB_CACHE, HF_HOME and XDG_CACHE_HOME like the Hub's own tools.
 func DefaultCache() Cache {
-	for _, name := range []string{"HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"} {
-		if dir := os.Getenv(name); dir != "" {
-			return Cache{dir}
-		}
+	if dir := NamedCache(); dir != "" {
+		return Cache{dir}
 	}
 	return Cache{filepath.Join(home(), "hub")}
+}
+
+// NamedCache is the folder that HF_HUB_CACHE, or its older name, says; "" for none.
+func NamedCache() string {
+	return cmp.Or(os.Getenv("HF_HUB_CACHE"), os.Getenv("HUGGINGFACE_HUB_CACHE"))
 }
 
 func (c Cache) folder(id string) string {
