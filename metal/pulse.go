@@ -40,21 +40,29 @@ func (p *pulse) arm() {
 	p.timer = time.AfterFunc(pulseEvery, p.tick)
 }
 
+// tick acts and then starts the timer again, so that acts never overlap.
 func (p *pulse) tick() {
 	defer p.running.Done()
 	p.mu.Lock()
-	if p.stopped {
-		p.mu.Unlock()
+	act, warm := p.beat, time.Since(p.last) < pulseWarm
+	if !warm {
+		act = p.cold
+	}
+	stopped := p.stopped
+	p.mu.Unlock()
+	if stopped {
 		return
 	}
-	act := p.beat
-	if time.Since(p.last) < pulseWarm {
-		p.arm()
-	} else {
-		act, p.timer = p.cold, nil
-	}
-	p.mu.Unlock()
 	act()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.stopped:
+	case warm || time.Since(p.last) < pulseWarm: // used while it went cold
+		p.arm()
+	default:
+		p.timer = nil
+	}
 }
 
 // stop ends the intervals and returns when nothing runs any more. It must not be called
