@@ -2,10 +2,12 @@ package main
 
 import (
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 
 	"clefbar/models/hub"
+	"clefbar/ui"
 )
 
 // modelCache is where models are fetched to and found: the folder of HF_HUB_CACHE, else the one that was chosen in the
@@ -17,6 +19,42 @@ func modelCache() hub.Cache {
 		}
 	}
 	return hub.DefaultCache()
+}
+
+// hubClient returns a client of the Hub that stays offline when the variable or the settings say so.
+func hubClient() *hub.Client {
+	c := hub.New()
+	c.Offline = offline()
+	return c
+}
+
+// offline reports that nothing may be fetched. Settings that cannot be read forbid nothing: whoever reads them says so.
+func offline() bool {
+	if hub.Offline() {
+		return true
+	}
+	set, err := loadSettings()
+	return err == nil && set.Offline
+}
+
+// SetOffline implements ui.Shelf.
+func (s *appShelf) SetOffline(on bool) {
+	s.work.Go(func() {
+		if err := changeSettings(func(set *settings) { set.Offline = on }); err != nil {
+			slog.Error("keep the settings", "err", err)
+		}
+		s.mu.Lock()
+		for _, f := range s.fetches {
+			if on && f.stage == ui.StageArriving {
+				f.stage = ui.StagePaused
+				if f.running {
+					f.stop()
+				}
+			}
+		}
+		s.mu.Unlock()
+		s.ring()
+	})
 }
 
 // Folder implements ui.Shelf.

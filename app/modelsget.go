@@ -36,7 +36,7 @@ func (c *common) getModel(ctx context.Context, what string, verify bool) error {
 	if k, ok := shelf.InCatalog(id); ok {
 		id = k.Repo // as the Hub spells it
 	}
-	client, cache := hub.New(), modelCache()
+	client, cache := hubClient(), modelCache()
 	repo, err := client.Lookup(ctx, id, revision)
 	if err != nil {
 		return fetchError(ctx, id, err)

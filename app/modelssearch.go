@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"text/tabwriter"
 
-	"clefbar/models/hub"
 	"clefbar/models/shelf"
 
 	"github.com/spf13/cobra"
@@ -36,7 +35,7 @@ func (c *common) searchModels(cmd *cobra.Command, args []string) error {
 	if len(args) == 2 {
 		word = args[1]
 	}
-	found, looked, more, err := shelf.Search(cmd.Context(), hub.New(), owner, word)
+	found, looked, more, err := shelf.Search(cmd.Context(), hubClient(), owner, word)
 	if err != nil {
 		return fetchError(cmd.Context(), "the list of "+owner, err)
 	}

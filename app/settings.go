@@ -22,6 +22,7 @@ type settings struct {
 	Model   string   `json:"model,omitempty"`   // key of the chosen model; "" is Etude
 	Folders []string `json:"folders,omitempty"` // with models in them
 	Servers []string `json:"servers,omitempty"` // addresses of other servers
+	Offline bool     `json:"offline,omitempty"` // nothing is fetched
 	Cache   string   `json:"cache,omitempty"`   // folder for models; "" is that of the Hub's own tools
 
 	Repos []shelf.Known `json:"repos,omitempty"` // of the Hub, that the person has added

@@ -44,7 +44,7 @@ var _ ui.Shelf = (*appShelf)(nil)
 
 func newAppShelf(lib *library, w *worker.Worker, m *appModels, p *pace) *appShelf {
 	s := &appShelf{
-		lib: lib, worker: w, models: m, client: hub.New, pace: p, name: thisMachine().short(),
+		lib: lib, worker: w, models: m, client: hubClient, pace: p, name: thisMachine().short(),
 		bell: newBell(), checks: map[string]*examined{}, troubles: map[string]string{},
 	}
 	s.ends, s.end = context.WithCancel(context.Background())
@@ -85,7 +85,7 @@ func (s *appShelf) close() {
 
 // Machine implements ui.Shelf.
 func (s *appShelf) Machine() ui.Machine {
-	m := ui.Machine{Name: s.name, Looking: s.looking.Load() > 0, Offline: hub.Offline()}
+	m := ui.Machine{Name: s.name, Looking: s.looking.Load() > 0, Offline: offline(), NoSwitch: hub.Offline()}
 	if err := s.lib.cacheTrouble(); err != nil {
 		m.Trouble = sentence(err)
 	}

@@ -379,6 +379,21 @@ func TestShelfGivesUp(t *testing.T) {
 	}
 	s.Cancel(flash4)
 	s.until(flash4, "as before", stage(ui.StageRemote))
+	h.set(make(chan struct{}), 0)
+	s.Get(flash4)
+	s.until(flash4, "arriving", func(r ui.Shelved) bool { return r.Stage == ui.StageArriving && r.Done > 0 })
+	s.SetOffline(true) // in the settings
+	s.until(flash4, "paused", stage(ui.StagePaused))
+	if m := s.Machine(); !m.Offline || m.NoSwitch {
+		t.Errorf("machine: %+v", m)
+	}
+	s.Get(flash4)
+	if r := s.until(flash4, "refused", stage(ui.StageFailed)); !strings.Contains(r.Why, "in the settings") {
+		t.Errorf("offline by the settings: %+v", r)
+	}
+	s.SetOffline(false)
+	s.Cancel(flash4)
+	s.until(flash4, "as before", stage(ui.StageRemote))
 	t.Setenv("HF_HUB_OFFLINE", "1")
 	s.Get(flash4)
 	if r := s.until(flash4, "failed", stage(ui.StageFailed)); !strings.Contains(r.Why, "Offline") && !strings.Contains(r.Why, "offline") {

@@ -45,7 +45,7 @@ var documented = []screen{
 	{name: "toolong", w: 1180, h: 732, deps: hintsClosed, then: pasteLog},
 	{name: "narrow", w: 760, h: 492, deps: hintsClosed, then: chargedTwice},
 	{name: "samples", w: 1180, h: 732, deps: hintsClosed, then: openSamples},
-	{name: "settings", w: 1180, h: 732, deps: hintsClosed, then: func(_ *testing.T, w *Window) { w.page.openSettings() }},
+	{name: "settings", w: 1180, h: 732, deps: withShelf, then: func(_ *testing.T, w *Window) { w.page.openSettings() }},
 	{name: "failure", w: 1180, h: 732, deps: hintsClosed, then: showFailure},
 	{name: "json-sheet", w: 1180, h: 732, deps: hintsClosed, then: func(_ *testing.T, w *Window) { w.page.openJSON() }},
 	{name: "what-the-model-reads", w: 1180, h: 732, deps: hintsClosed, then: openReadsSettled},
@@ -84,6 +84,12 @@ func TestDocs(t *testing.T) {
 
 func hintsClosed(d *Deps, _ *scripted, _ *shelf, _ *switchboard) {
 	d.Settings.HintsClosed = []string{hintTry, hintEtude}
+}
+
+// withShelf has the settings of models too.
+func withShelf(d *Deps, e *scripted, m *shelf, b *switchboard) {
+	hintsClosed(d, e, m, b)
+	d.Shelf = mockShelf()
 }
 
 func etudeOpening(d *Deps, e *scripted, m *shelf, b *switchboard) {

@@ -9,6 +9,13 @@ func (b *settingsBody) addFolder() {
 		change.tip = "HF_HUB_CACHE says where"
 	}
 	b.add("Models", path, change)
+	m := b.page.deps.Shelf.Machine()
+	network := b.switchFor(!m.Offline, func(on bool) { b.page.deps.Shelf.SetOffline(!on) })
+	if m.NoSwitch {
+		network.setDisabled(true)
+		network.tip = "HF_HUB_OFFLINE forbids them"
+	}
+	b.add("Downloads", "The Hub is asked when you fetch or look for a model, never otherwise", network)
 }
 
 // pickModelFolder asks for the folder that downloads go to.

@@ -42,3 +42,33 @@ func TestSettingsAskForAKey(t *testing.T) {
 		t.Errorf("the row ends at %v in a sheet of %v", bottom, body.Size().Height)
 	}
 }
+
+func TestSettingsOfTheShelf(t *testing.T) {
+	d, _, _, _ := testDeps()
+	store := mockShelf()
+	d.Shelf = store
+	w := testWindow(t, d, 760, 520)
+	settle(w.page)
+	controls := func() map[string]settingRow {
+		w.page.openSettings()
+		rows := map[string]settingRow{}
+		for _, r := range w.page.sheet.body.(*container.Scroll).Content.(*settingsBody).rows {
+			rows[r.name.full] = r
+		}
+		return rows
+	}
+	rows := controls()
+	network := rows["Downloads"].control.(*toggle)
+	if !network.on || rows["Models"].note.full != "/Users/you/.cache/huggingface/hub" || rows["Models"].control.(*button).Disabled() {
+		t.Errorf("got %v, %q", network.on, rows["Models"].note.full)
+	}
+	test.Tap(network)
+	if len(store.done) != 1 || store.done[0] != "offline true" {
+		t.Errorf("done %v", store.done)
+	}
+	store.fixed, store.machine.NoSwitch = true, true
+	rows = controls()
+	if n := rows["Downloads"].control.(*toggle); !n.Disabled() || n.on || !rows["Models"].control.(*button).Disabled() {
+		t.Error("what the environment says can be changed")
+	}
+}

@@ -33,6 +33,8 @@ type Shelf interface {
 	Search(owner string, done func(Hits, error))
 	AddRepo(repo string, done func(error))
 
+	// SetOffline forbids every download, and pauses those under way, or allows them again.
+	SetOffline(on bool)
 	// Folder is where downloads go, fixed by the environment or free to be set. SetFolder's done is called once, from any
 	// goroutine; what is in the old folder stays there and leaves the list.
 	Folder() (path string, fixed bool)
@@ -70,6 +72,8 @@ type Machine struct {
 	Looking bool   // the disk is still being read: more models may turn up
 	Trouble string // why the place where downloads go cannot be read; "" when it can
 	Offline bool   // the person wants no network: nothing can be downloaded
+	// NoSwitch is set when the environment says so and the window cannot change it.
+	NoSwitch bool
 }
 
 // Stage is where a model is between a server and memory.

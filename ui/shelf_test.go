@@ -22,7 +22,11 @@ type storeroom struct {
 	watch   func()
 }
 
-func (s *storeroom) Folder() (string, bool) { return "/models/hub", s.fixed }
+func (s *storeroom) SetOffline(on bool) {
+	s.machine.Offline = on
+	s.did("offline", fmt.Sprint(on))
+}
+func (s *storeroom) Folder() (string, bool) { return "/Users/you/.cache/huggingface/hub", s.fixed }
 func (s *storeroom) SetFolder(path string, done func(error)) {
 	s.did("keep in", path)
 	done(s.err)

@@ -191,7 +191,7 @@ func (c *Client) listing(ctx context.Context, id, revision string) ([]byte, erro
 // get sends one request with the token and, when bytes is not "", a Range header.
 func (c *Client) get(ctx context.Context, at, bytes string) (*http.Response, error) {
 	if c.Offline {
-		return nil, final{errors.New("offline mode is on (HF_HUB_OFFLINE): nothing is fetched")}
+		return nil, final{errors.New("offline mode is on (in the settings, or by HF_HUB_OFFLINE): nothing is fetched")}
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
 	if err != nil {
