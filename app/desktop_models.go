@@ -37,6 +37,7 @@ func newAppModels(lib *library, w *worker.Worker) *appModels {
 
 // look reads the disk, which may take a while, and tells the window.
 func (m *appModels) look() {
+	m.lib.room() // asks the GPU once, here and not while the window draws
 	entries := m.lib.list(context.Background())
 	m.mu.Lock()
 	m.entries = entries
