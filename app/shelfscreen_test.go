@@ -52,6 +52,13 @@ func TestShelfOnScreen(t *testing.T) {
 	})
 	s.clickAt(opens.x+opens.w/2, opens.y+opens.h/2)
 	s.until("a model in use", func(n []node) bool { _, ok := find(n, "Unload"); return ok })
+	s.click("Find on the Hub…")
+	s.typed("someone")
+	s.key("Return")
+	s.click("Add")
+	s.until("a repository on the list", func(n []node) bool { _, ok := find(n, "On the list"); return ok })
+	s.click("Close")
+	s.until("its row", func(n []node) bool { _, ok := find(n, "clef-tiny"); return ok })
 	s.key("Escape")
 	s.until("the case", func(n []node) bool { return len(bars(n)) >= 6 })
 }
