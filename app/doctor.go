@@ -206,6 +206,9 @@ func (d *diagnosis) write(w io.Writer, fail string) {
 		}
 		fmt.Fprintf(w, "%s    %-8s %s\n", mark, p.Probe, clean(probeDetail(p, "--record keeps this answer as one")))
 	}
+	if d.damaged {
+		fmt.Fprintln(w, "\nclefbar models get --verify REPO brings the damaged files again")
+	}
 	fmt.Fprintf(w, "\n%s\n%s: %s\n", clean(d.Machine.String()), clean(d.Model), d.sentence())
 }
 

@@ -136,7 +136,7 @@ func (d *diagnosis) checkHashes(ctx context.Context, key string, tell func(done 
 	case r.err != nil:
 		return "", r.err
 	case len(damaged) > 0:
-		return "", fmt.Errorf("damaged: %s; clefbar models get --verify brings them again", strings.Join(damaged, ", "))
+		return "", fmt.Errorf("damaged: %s", strings.Join(damaged, ", "))
 	case checked == 0:
 		return fmt.Sprintf("%d weight files were read whole; there is nothing to compare them with", len(sums)), nil
 	}

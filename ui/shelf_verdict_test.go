@@ -9,7 +9,7 @@ import (
 	"fyne.io/fyne/v2/test"
 )
 
-const longTrouble = "Hashes: damaged: model-00001-of-00002.safetensors, joint_head.safetensors in /Volumes/an_external_disk_with_a_very_long_name_that_has_no_spaces_at_all_and_goes_on/and_on/and_on/hub; clefbar models get --verify brings them again."
+const longTrouble = "Hashes: damaged: model-00001-of-00002.safetensors, joint_head.safetensors in /Volumes/an_external_disk_with_a_very_long_name_that_has_no_spaces_at_all_and_goes_on/and_on/and_on/hub. The files are not what the Hub announced."
 
 // checkedShelf is the shelf of the design's picture with three checks behind it: one that holds, one that does not, one that runs.
 func checkedShelf() *storeroom {
