@@ -51,7 +51,15 @@ func (l *library) openLocal(ctx context.Context, key string, progress func(done,
 	if key == etudeKey {
 		return local.OpenFS(ctx, etudeFiles(), etudeKey, opt)
 	}
-	return local.Open(ctx, key, opt)
+	m, err := local.Open(ctx, key, opt)
+	if engine.ReasonOf(err) == engine.BadUsage && opt.Limit > l.how.maxTokens {
+		opt.Limit = 0 // it was raised for another model that stood in this folder
+		m, err = local.Open(ctx, key, opt)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
 }
 
 // etudeFiles are the files of the embedded practice model.

@@ -17,23 +17,23 @@ func (l *library) limit(key string) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	raised := l.set.Limits[key]
-	if raised <= local.DefaultLimit {
+	if raised <= local.DefaultLimit || key == etudeKey {
 		return 0
 	}
-	return min(raised, l.mostLocked(key)) // the folder may hold another model by now
+	return min(raised, l.mostLocked(key))
 }
 
 // tokens is the length of request that a model's memory is reckoned for.
 func (l *library) tokens(key string) int { return cmp.Or(l.limit(key), fitTokens) }
 
-// mostLocked is how far a model's limit can be raised.
+// mostLocked is how far a model's limit can be raised, as far as it is known before the disk was looked at.
 func (l *library) mostLocked(key string) int {
 	for _, e := range l.entries {
 		if e.key == key && e.item != nil && e.item.Positions > 0 {
 			return min(e.item.Positions, local.MaxLimit)
 		}
 	}
-	return local.DefaultLimit
+	return local.MaxLimit
 }
 
 // longer says how far a model's limit can be raised and what a token more takes.
