@@ -282,24 +282,38 @@ func (r *shelfRow) arrange(size fyne.Size) {
 	more := r.further(size.Width)
 	middle := (size.Height - more) / 2
 	x, top := dp(shelfIndent), middle-dp(21)
-	end := x + c.name - dp(8)
-	x += r.name.place(x, top, end-x, dp(20)) + dp(8)
-	if w := r.layout.place(x, top, max(0, end-x), dp(20)); w > 0 {
-		x += w + dp(8)
-	}
-	if r.tag.Visible() {
-		least := r.tag.MinSize()
-		put(r.tag, x, top, least.Width, least.Height)
-		x += least.Width + dp(8)
-	}
-	least := r.practice.MinSize()
-	put(r.practice, x, top, min(least.Width, max(0, end-x)), least.Height)
+	r.arrangeTitle(x, top, x+c.name-dp(8))
 	put(r.note, dp(shelfIndent), middle+dp(2), noteWide(size.Width), more+r.note.lineHeight())
 	r.disk.placeRight(c.disk, middle-dp(10), dp(diskWidth), dp(20))
 	r.arrangeMemory(c, middle)
 	show(r.ticket.Text, c.tickets && !r.model.downloading())
 	r.ticket.placeRight(c.ticket, middle-dp(10), dp(ticketWidth), dp(20))
 	r.arrangeActions(c, 2*middle)
+}
+
+// arrangeTitle places the name, the layout and the badges in a line. A long name gives way to the others.
+func (r *shelfRow) arrangeTitle(x, top, end float32) {
+	gap, others := dp(8), float32(0)
+	if w := r.layout.width(); w > 0 {
+		others += w + gap
+	}
+	badges := []*badge{r.tag, r.practice}
+	for _, b := range badges {
+		if b.Visible() {
+			others += b.MinSize().Width + gap
+		}
+	}
+	x += r.name.place(x, top, max(dp(40), end-x-others), dp(20)) + gap
+	if w := r.layout.place(x, top, max(0, end-x), dp(20)); w > 0 {
+		x += w + gap
+	}
+	for _, b := range badges {
+		least := b.MinSize()
+		put(b, x, top, min(least.Width, max(0, end-x)), least.Height)
+		if b.Visible() {
+			x += least.Width + gap
+		}
+	}
 }
 
 func (r *shelfRow) arrangeMemory(c shelfColumns, middle float32) {

@@ -409,3 +409,32 @@ func TestShelfMenuByKeyAndPointer(t *testing.T) {
 		t.Error("the second button opens no menu")
 	}
 }
+
+func TestShelfCutsLongNames(t *testing.T) {
+	d, _, _, _ := testDeps()
+	store := mockShelf()
+	store.models[0].Name = strings.Repeat("a-name-that-never-ends-", 12)
+	store.models[0].Practice = true
+	store.models[3].Name = strings.Repeat("日本語", 60)
+	d.Shelf = store
+	for _, width := range []float32{760, 1178, 1600} {
+		_, s := shelfWindow(t, d, width, 730)
+		for _, id := range []string{"flash4", "qwen"} {
+			r := s.list.row(id)
+			limit := shelfColumnsAt(r.Size().Width).disk - dp(diskWidth)
+			right := r.name.Position().X + r.name.MinSize().Width
+			for _, o := range []fyne.CanvasObject{r.layout.Text, r.tag, r.practice} {
+				if !o.Visible() || o.Size().Width == 0 {
+					continue
+				}
+				if o.Position().X < right-1 {
+					t.Errorf("%s at %v: %T stands on what is before it", id, width, o)
+				}
+				right = o.Position().X + o.Size().Width
+			}
+			if right > limit+1 {
+				t.Errorf("%s at %v: the title ends at %v, its column at %v", id, width, right, limit)
+			}
+		}
+	}
+}
