@@ -118,7 +118,7 @@ func (s *appShelf) Shelved() []ui.Shelved {
 	open, chosen := s.worker.Status().Open, s.worker.Chosen()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var here, rest []ui.Shelved
+	var here []ui.Shelved
 	seen := map[string]bool{} // repositories that are shown
 	for _, f := range s.fetches {
 		here = append(here, f.row())
@@ -145,6 +145,13 @@ func (s *appShelf) Shelved() []ui.Shelved {
 		}
 		here = append(here, r)
 	}
+	rest := s.offered(entries, seen, gives)
+	slices.SortStableFunc(here, func(a, b ui.Shelved) int { return stageRank(a) - stageRank(b) })
+	return append(here, rest...)
+}
+
+// offered lists what can be fetched and is not here. s.mu is held.
+func (s *appShelf) offered(entries []entry, seen map[string]bool, gives int64) (rest []ui.Shelved) {
 	for _, e := range entries {
 		if e.item != nil {
 			seen[strings.ToLower(e.item.Repo)] = true
@@ -155,8 +162,7 @@ func (s *appShelf) Shelved() []ui.Shelved {
 			rest = append(rest, s.knownRow(k, gives))
 		}
 	}
-	slices.SortStableFunc(here, func(a, b ui.Shelved) int { return stageRank(a) - stageRank(b) })
-	return append(here, rest...)
+	return rest
 }
 
 // stageRank puts what is in use first, then what is on its way, then what can be used, then the rest.

@@ -1,23 +1,16 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"clefbar/app/secret"
 	"clefbar/app/worker"
-	"clefbar/engine/goldentest"
 	"clefbar/models/hub"
 	"clefbar/ui"
 
@@ -29,85 +22,6 @@ const (
 	clef4  = "mlx-community/clef-4bit"
 	tinyAt = "0123456789abcdef0123456789abcdef01234567"
 )
-
-// smallHub serves the known repositories with the files of a golden checkpoint.
-type smallHub struct {
-	*httptest.Server
-	files map[string][]byte
-
-	mu     sync.Mutex
-	hold   chan struct{} // weights wait for it, after their first kilobytes
-	status int           // instead of any file
-}
-
-func startHub(t *testing.T) *smallHub {
-	h := &smallHub{files: map[string][]byte{}}
-	dir := goldentest.Path(t, "tiny-9b-shape-mlx-4bit")
-	names, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, n := range names {
-		if h.files[n.Name()], err = os.ReadFile(filepath.Join(dir, n.Name())); err != nil {
-			t.Fatal(err)
-		}
-	}
-	h.Server = httptest.NewServer(h)
-	t.Cleanup(h.Close)
-	t.Setenv("HF_ENDPOINT", h.URL)
-	return h
-}
-
-func (h *smallHub) set(hold chan struct{}, status int) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.hold, h.status = hold, status
-}
-
-func (h *smallHub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	h.mu.Lock()
-	hold, status := h.hold, h.status
-	h.mu.Unlock()
-	if status != 0 {
-		w.WriteHeader(status)
-		return
-	}
-	if r.URL.Path == "/api/models" {
-		h.search(w, r)
-		return
-	}
-	if strings.HasPrefix(r.URL.Path, "/api/") {
-		h.list(w)
-		return
-	}
-	name := filepath.Base(r.URL.Path)
-	if hold != nil && name == "model.safetensors" {
-		w.Header().Set("Content-Range", fmt.Sprintf("bytes %s/%d", strings.TrimPrefix(r.Header.Get("Range"), "bytes="), len(h.files[name])))
-		w.WriteHeader(http.StatusPartialContent)
-		w.(http.Flusher).Flush()
-		select {
-		case <-hold:
-		case <-r.Context().Done():
-		}
-		return
-	}
-	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(h.files[name]))
-}
-
-// search says that its owner has one repository of the files, and one without any.
-func (h *smallHub) search(w http.ResponseWriter, r *http.Request) {
-	list := []map[string]any{}
-	for id, files := range map[string]map[string][]byte{"someone/clef-tiny": h.files, "someone/other": nil} {
-		if strings.Contains(id, r.URL.Query().Get("search")) {
-			list = append(list, map[string]any{"id": id, "sha": tinyAt, "siblings": siblings(files)})
-		}
-	}
-	_ = json.NewEncoder(w).Encode(list)
-}
-
-func (h *smallHub) list(w http.ResponseWriter) {
-	_ = json.NewEncoder(w).Encode(map[string]any{"sha": tinyAt, "siblings": siblings(h.files)})
-}
 
 // store is the store of an app that starts with what the folders of the test hold.
 type store struct {
@@ -245,87 +159,6 @@ func TestShelfDownload(t *testing.T) {
 	}
 }
 
-// checkAndDamage checks a good model, then one with a flipped bit.
-func checkAndDamage(t *testing.T, s *store, id string) {
-	t.Helper()
-	checked := func(r ui.Shelved) bool { return r.Verdict != nil && !r.Verdict.Running }
-	s.Check(id)
-	if r := s.until(id, "checked", checked); !r.Verdict.Good || !strings.Contains(r.Verdict.Text, "no reference numbers") {
-		t.Errorf("checked: %+v", r.Verdict)
-	}
-	if r, _ := s.row(id); r.Stage != ui.StageReady || s.Machine().InUse <= 0 {
-		t.Errorf("a small model that answered the probes is in memory, and not in use: %+v, %+v", r, s.Machine())
-	}
-	blob, err := filepath.EvalSymlinks(filepath.Join(id, "joint_head.safetensors"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := os.ReadFile(blob)
-	if err != nil {
-		t.Fatal(err)
-	}
-	data[len(data)-9] ^= 1
-	if err := os.WriteFile(blob, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	s.Check(id)
-	if r := s.until(id, "checked again", checked); r.Verdict.Good || !r.Verdict.Damaged || !strings.Contains(r.Verdict.Text, "joint_head.safetensors") {
-		t.Errorf("damaged: %+v", r.Verdict)
-	}
-	s.Repair(id)
-	s.until(id, "repaired", stage(ui.StageReady))
-	s.Check(id)
-	if r := s.until(id, "checked after the repair", checked); !r.Verdict.Good {
-		t.Errorf("repaired: %+v", r.Verdict)
-	}
-}
-
-// TestShelfHoldsAnswersAgainstARecord records Etude's answers from the window and compares with them, and with others.
-func TestShelfHoldsAnswersAgainstARecord(t *testing.T) {
-	folders(t)
-	s := openStore(t)
-	told := make(chan error, 1)
-	file := filepath.Join(t.TempDir(), "answers.json")
-	s.Record(etudeKey, file, func(err error) { told <- err })
-	if err := <-told; err == nil {
-		t.Error("answers were kept that nobody gave")
-	}
-	checked := func(r ui.Shelved) bool { return r.Verdict != nil && !r.Verdict.Running }
-	s.Check(etudeKey)
-	r := s.until(etudeKey, "checked", checked)
-	if !r.Verdict.Good || !r.Verdict.Answered || r.Verdict.Compared == 0 || len(r.Verdict.Findings) < 10 || !strings.Contains(r.Verdict.Report, "largest difference") {
-		t.Fatalf("Etude: %+v", r.Verdict)
-	}
-	s.Record(etudeKey, file, func(err error) { told <- err })
-	if err := <-told; err != nil {
-		t.Fatal(err)
-	}
-	before := r.Verdict.Compared
-	s.CheckAgainst(etudeKey, file)
-	if r = s.until(etudeKey, "compared", checked); !r.Verdict.Good || r.Verdict.Compared <= before || !strings.Contains(r.Verdict.Report, "answers.json") {
-		t.Errorf("against its own answers: %+v", r.Verdict)
-	}
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, bad := range []struct{ text, want string }{
-		{strings.Replace(string(data), `": 0.`, `": 0.0`, 1), "differs by"}, {"{}", "not a recording"}, {"", "not a recording"},
-	} {
-		if err := os.WriteFile(file, []byte(bad.text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		s.CheckAgainst(etudeKey, file)
-		if r = s.until(etudeKey, "compared", checked); r.Verdict.Good || !strings.Contains(r.Verdict.Text, bad.want) {
-			t.Errorf("against %.20q: %+v, want %q", bad.text, r.Verdict, bad.want)
-		}
-	}
-	s.CheckAgainst(etudeKey, filepath.Join(t.TempDir(), "none.json"))
-	if r = s.until(etudeKey, "compared", checked); r.Verdict.Good || !strings.Contains(r.Verdict.Text, "none.json") {
-		t.Errorf("against no file: %+v", r.Verdict)
-	}
-}
-
 // TestShelfAddsARepository finds one on the Hub, fetches it and forgets it again.
 func TestShelfAddsARepository(t *testing.T) {
 	folders(t)
@@ -398,109 +231,6 @@ func TestShelfGivesUp(t *testing.T) {
 	s.Get(flash4)
 	if r := s.until(flash4, "failed", stage(ui.StageFailed)); !strings.Contains(r.Why, "Offline") && !strings.Contains(r.Why, "offline") {
 		t.Errorf("offline: %+v", r)
-	}
-}
-
-func TestShelfFoldersAndServers(t *testing.T) {
-	folders(t)
-	s := openStore(t)
-	golden := filepath.Dir(goldentest.Path(t, "cases.json"))
-	s.AddFolder(golden)
-	r := s.until("tiny-9b-shape-hf", "ready", stage(ui.StageReady))
-	if !r.Loose || r.Layout != "bf16" {
-		t.Errorf("%+v", r)
-	}
-	s.Remove(r.ID)
-	s.untilGone(r.ID)
-	if _, err := os.Stat(filepath.Join(golden, "tiny-9b-shape-hf", "config.json")); err != nil {
-		t.Fatal("files of the person's own folder were deleted")
-	}
-	s.until("tiny-9b-shape-mlx-4bit", "still there", stage(ui.StageReady))
-	gone := filepath.Join(t.TempDir(), "disk")
-	s.AddFolder(gone)
-	s.until(gone, "away", stage(ui.StageAway))
-
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("Authorization") != "Bearer k" || r.URL.Path != "/v1/models" {
-			w.WriteHeader(http.StatusUnauthorized)
-			return
-		}
-		fmt.Fprint(w, `{"models":[{"name":"clef"},{"name":"jev-latest"},{"name":"cloudflare/clef","description":"Answered by clef: x"}]}`)
-	}))
-	defer server.Close()
-	told := make(chan error, 1)
-	s.AddServer(server.URL, "", func(err error) { told <- err })
-	if err := <-told; err == nil {
-		t.Error("a server that wants a key was added without one")
-	}
-	s.AddServer(server.URL, "k", func(err error) { told <- err })
-	if err := <-told; err != nil {
-		t.Fatal(err)
-	}
-	if b, err := os.ReadFile(settingsFile()); err != nil || strings.Contains(string(b), `"k"`) {
-		t.Errorf("the key is in the settings: %s, %v", b, err)
-	}
-	if k, err := serverKey(server.URL).Load(); err != nil || k != "k" {
-		t.Errorf("the key: got %q, %v", k, err)
-	}
-	s.AddServer(server.URL, "bad key", func(err error) { told <- err })
-	if err := <-told; err == nil {
-		t.Error("a key was taken that cannot be sent")
-	}
-	key := server.URL + "#clef"
-	if r := s.until(key, "there", stage(ui.StageReady)); r.Name != "clef" || r.Server != server.URL {
-		t.Errorf("%+v", r)
-	}
-	s.stop()
-	s = openStore(t)
-	s.until(key, "there after a restart", stage(ui.StageReady))
-	s.Remove(key)
-	s.untilGone(key)
-	if set, err := loadSettings(); err != nil || len(set.Servers) > 0 {
-		t.Errorf("settings: %+v, %v", set, err)
-	}
-	for range 500 { // it goes a moment after the row
-		if _, err := serverKey(server.URL).Load(); errors.Is(err, secret.ErrNone) {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	t.Error("the key is still there")
-}
-
-// TestOldKeysMove starts with a settings file of an earlier version, which held the keys of servers.
-func TestOldKeysMove(t *testing.T) {
-	folders(t)
-	write := func(text string) {
-		t.Helper()
-		if err := os.WriteFile(settingsFile(), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	const old = `{"servers":["http://a:1#clef"],"server_keys":{"http://a:1":"old-key","http://b:1":"not ascii: ä"}}`
-	write(old)
-	set, err := loadSettings()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if k, err := set.keyOf("http://a:1"); err != nil || k != "old-key" {
-		t.Errorf("before the move: got %q, %v", k, err)
-	}
-	if err := changeSettings(func(*settings) {}); err != nil {
-		t.Fatal(err)
-	}
-	set, err = loadSettings()
-	if err != nil || len(set.Servers) != 1 || len(set.OldKeys) != 1 || set.OldKeys["http://b:1"] == "" {
-		t.Errorf("after the move: %+v, %v; the key that cannot be stored has to stay", set, err)
-	}
-	if k, err := set.keyOf("http://a:1"); err != nil || k != "old-key" {
-		t.Errorf("after the move: got %q, %v", k, err)
-	}
-	t.Setenv("CLEFBAR_SERVER_KEY", "from-outside")
-	for address, want := range map[string]string{"http://a:1": "old-key", "http://c:1": "from-outside"} {
-		if k, err := set.keyOf(address); err != nil || k != want {
-			t.Errorf("%s: got %q, %v, want %q", address, k, err, want)
-		}
 	}
 }
 
@@ -591,59 +321,5 @@ func TestMachineFor(t *testing.T) {
 		if got := machineFor(need); !strings.Contains(got, want) {
 			t.Errorf("%d bytes: got %q, want %q", need, got, want)
 		}
-	}
-}
-
-// TestShelfKeepsModelsElsewhere chooses another folder because the usual one is a file.
-func TestShelfKeepsModelsElsewhere(t *testing.T) {
-	folders(t)
-	startHub(t)
-	t.Setenv("HF_HUB_CACHE", "")
-	home := t.TempDir()
-	t.Setenv("HF_HOME", home)
-	if err := os.WriteFile(filepath.Join(home, "hub"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	s := openStore(t)
-	s.Watch(nil)
-	for range 500 {
-		if s.Machine().Trouble != "" {
-			break
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	if m := s.Machine(); !strings.Contains(m.Trouble, "a file stands") {
-		t.Errorf("trouble: %q", m.Trouble)
-	}
-	s.Get(flash4)
-	if r := s.until(flash4, "failed", stage(ui.StageFailed)); !strings.Contains(r.Why, "a file stands") {
-		t.Errorf("%+v", r)
-	}
-	told := make(chan error, 1)
-	for _, bad := range []string{"relative", filepath.Join(home, "hub", "deeper")} {
-		s.SetFolder(bad, func(err error) { told <- err })
-		if err := <-told; err == nil {
-			t.Errorf("%s was taken", bad)
-		}
-	}
-	other := filepath.Join(t.TempDir(), "models")
-	s.SetFolder(other, func(err error) { told <- err })
-	if err := <-told; err != nil {
-		t.Fatal(err)
-	}
-	if path, fixed := s.Folder(); path != other || fixed || s.Machine().Trouble != "" {
-		t.Errorf("got %s, %v, %q", path, fixed, s.Machine().Trouble)
-	}
-	s.Get(flash4)
-	r := s.until(tinyAt, "ready", stage(ui.StageReady))
-	if !strings.HasPrefix(r.ID, other) {
-		t.Errorf("it is in %s", r.ID)
-	}
-	if got := runHere(t, "models", "path"); strings.TrimSpace(got.out) != other {
-		t.Errorf("the command line says %q, %s", got.out, got.err)
-	}
-	t.Setenv("HF_HUB_CACHE", home)
-	if path, fixed := s.Folder(); path != home || !fixed {
-		t.Errorf("the variable wins: got %s, %v", path, fixed)
 	}
 }
