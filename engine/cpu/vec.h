@@ -52,12 +52,29 @@ INLINE float vsum(vf v) {
 #endif
 }
 
+typedef int32_t v8i __attribute__((vector_size(32)));
+typedef int32_t v4i __attribute__((vector_size(16)));
+INLINE float top4(v4f v) {
+  float a = v[0] > v[1] ? v[0] : v[1], b = v[2] > v[3] ? v[2] : v[3];
+  return a > b ? a : b;
+}
+#if VW >= 8
+INLINE float top8(v8f v) {
+  v4f a = __builtin_shufflevector(v, v, 0, 1, 2, 3), b = __builtin_shufflevector(v, v, 4, 5, 6, 7);
+  v4i m = a > b;
+  return top4((v4f)((m & (v4i)a) | (~m & (v4i)b)));
+}
+#endif
 INLINE float vtop(vf v) {
-  float t[VW];
-  memcpy(t, &v, sizeof v);
-  for (int w = VW / 2; w > 0; w /= 2)
-    for (int i = 0; i < w; i++) t[i] = t[i] > t[i + w] ? t[i] : t[i + w];
-  return t[0];
+#if VW == 16
+  v8f a = __builtin_shufflevector(v, v, 0, 1, 2, 3, 4, 5, 6, 7), b = __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15);
+  v8i m = a > b;
+  return top8((v8f)((m & (v8i)a) | (~m & (v8i)b)));
+#elif VW == 8
+  return top8(v);
+#else
+  return top4(v);
+#endif
 }
 
 // vexp is e^x: 2^n times a polynomial on |r| <= ln(2)/2 (Cody and Waite's split of
