@@ -92,7 +92,7 @@ func damageAndVerify(t *testing.T, dir string) {
 	if err := os.WriteFile(blob, bad, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := runHere(t, "doctor", "--quiet", flash4); got.code != exitModel || !strings.Contains(got.out, "get --verify") {
+	if got := runHere(t, "doctor", "--quiet", flash4); got.code != exitModel || !strings.Contains(got.out, "damaged: model.safetensors") {
 		t.Errorf("doctor: exit %d %s", got.code, got.out)
 	}
 	if got := runHere(t, "models", "get", "--verify", flash4); got.code != 0 || !strings.Contains(got.err, "model.safetensors is damaged") {
