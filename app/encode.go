@@ -17,7 +17,7 @@ func newEncode(c *common) *cobra.Command {
 		Use:     "encode [FILE|-]",
 		Short:   "Show what the model reads, without running it",
 		Long:    "Encode prints the exact prompt of a request, its token ids and where each part lies. It needs only the tokenizer.",
-		Example: "  clefbar encode --state 'Where is my refund?' --noul 'refund: Is it about a refund?'",
+		Example: "  clefbar encode --state 'Our checkout returns errors.' --noul 'outage: Is a service down?'",
 		Args:    atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r, err := readCase(cmd.Context(), args, &flags)

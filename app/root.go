@@ -32,7 +32,7 @@ func newRoot() *cobra.Command {
 		Short: "Run Clef decision models on this machine",
 		Long: "Clefbar answers typed questions about a state with a probability for every allowed answer.\n" +
 			"Without a command it opens the app; every command works without a display.",
-		Example:           "  clefbar decide --state 'Where is my refund?' --noul 'refund: Is it about a refund?'",
+		Example:           "  clefbar decide --state 'Our checkout returns errors.' --noul 'outage: Is a service down?'",
 		Args:              unknownCommand,
 		SilenceErrors:     true,
 		SilenceUsage:      true,
