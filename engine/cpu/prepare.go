@@ -14,8 +14,8 @@ type prepared struct {
 	groups  int
 }
 
-// operand keeps the left factors made from one buffer during one operation, and their memory
-// for the next.
+// operand keeps the left factors made from one buffer, by the operation that wrote it or by the
+// first product that reads it, until the next buffer's, and their memory for longer.
 type operand struct {
 	made   []*prepared
 	blocks []block

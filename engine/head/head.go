@@ -1,7 +1,8 @@
 // Package head is Clef's joint schema head: it reads the backbone's hidden rows,
 // the spans of questions and options and the output embeddings of the options'
 // tokens, and gives one logit for every option (clef.md 6). Large products run on
-// a backend, option softmax, cosines and anchors on the host, all in float32.
+// a backend, option softmax, cosines and anchors on the host, all in float32 but for the
+// products over all tokens, which are in the backend's working precision.
 package head
 
 import (
