@@ -63,7 +63,7 @@ func New(o Options) (backend.Backend, error) {
 	}
 	threads := o.Threads
 	if threads <= 0 {
-		threads = runtime.GOMAXPROCS(0)
+		threads = processors
 	}
 	return &CPU{
 		path: p, precision: precision, pool: newPool(threads), mem: newMemory(),

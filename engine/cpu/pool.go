@@ -12,6 +12,7 @@ import (
 // whoever is done looks around for lingerFor first; nobody spins longer than that.
 type pool struct {
 	size    int
+	caller  yielder
 	workers []worker // all but the caller
 	done    sync.WaitGroup
 }
@@ -41,6 +42,7 @@ const lingerFor = 150 * time.Microsecond
 var asleep = &batch{}
 
 func newPool(size int) *pool {
+	keepSlotIdle(size)
 	p := &pool{size: size, workers: make([]worker, max(0, size-1))}
 	for i := range p.workers {
 		w := &p.workers[i]
@@ -48,8 +50,9 @@ func newPool(size int) *pool {
 		p.done.Add(1)
 		go func() {
 			defer p.done.Done()
+			var y yielder
 			for b := w.await(); b != nil; b = w.await() {
-				b.work(i + 1)
+				b.work(i+1, &y)
 				b.left.Add(-1)
 				b.busy.Done()
 			}
@@ -98,7 +101,7 @@ func (p *pool) run(ctx context.Context, tasks int, fn func(worker, task int)) bo
 	for i := range n {
 		p.workers[i].hand(b)
 	}
-	b.work(0)
+	b.work(0, &p.caller)
 	if !linger(func() bool { return b.left.Load() == 0 }) {
 		b.busy.Wait()
 	}
@@ -106,7 +109,7 @@ func (p *pool) run(ctx context.Context, tasks int, fn func(worker, task int)) bo
 }
 
 // work takes tasks until none is left or the run is stopped.
-func (b *batch) work(worker int) {
+func (b *batch) work(worker int, y *yielder) {
 	for {
 		select {
 		case <-b.stop:
@@ -121,6 +124,7 @@ func (b *batch) work(worker int) {
 			return
 		}
 		b.fn(worker, int(i))
+		y.pause()
 	}
 }
 
