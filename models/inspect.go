@@ -85,7 +85,7 @@ func (l *Listing) add(src source, name string, quant map[string]string) (err err
 		return err
 	}
 	defer func() { err = errors.Join(err, b.close()) }()
-	entries, _, err := parseHeader(b.name, b.data)
+	entries, _, err := b.header()
 	slices.SortStableFunc(entries, func(a, b entry) int { return cmp.Compare(a.from, b.from) })
 	for _, e := range entries {
 		l.Tensors = append(l.Tensors, Listed{name, e.name, e.dtype, e.shape, e.to - e.from, quant[e.name]})

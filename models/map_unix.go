@@ -5,6 +5,8 @@ package models
 import (
 	"os"
 
+	"clefbar/models/fault"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -38,8 +40,9 @@ func mapOpen(f *os.File, name string) (*blob, error) {
 	if err != nil {
 		return nil, os.NewSyscallError("mmap", err)
 	}
-	b := &blob{name: name, data: data, size: info.Size(), modified: info.ModTime(), file: f}
+	b := &blob{name: name, data: data, size: info.Size(), modified: info.ModTime(), file: f, region: fault.Watch(data)}
 	b.unmap = func() error {
+		b.region.End()
 		err := unix.Munmap(data)
 		if e := f.Close(); err == nil {
 			err = e

@@ -163,7 +163,7 @@ func missingShards(plan shardPlan, missing []string, payload int64) error {
 
 // addTensors parses one weight file into tensors.
 func addTensors(tensors map[string]*stored, b *blob) error {
-	entries, body, err := parseHeader(b.name, b.data)
+	entries, body, err := b.header()
 	if err != nil {
 		return err
 	}

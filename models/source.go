@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"sort"
 	"time"
+
+	"clefbar/models/fault"
 )
 
 // Caps for files that are read whole.
@@ -27,11 +29,12 @@ type source interface {
 	weights(name string) (*blob, error)
 }
 
-// blob is the bytes of an opened weight file. A mapped file stays open for check.
+// blob is the bytes of an opened weight file. A mapped file stays open for check, and region is what becomes of it.
 type blob struct {
 	name     string
 	data     []byte
 	file     *os.File // nil when the bytes were read, not mapped
+	region   *fault.Region
 	size     int64
 	modified time.Time
 	unmap    func() error
@@ -47,9 +50,9 @@ func (b *blob) close() error {
 	return unmap()
 }
 
-// check reports a mapped file that was cut or rewritten in place, or whose disk
-// went away: touching its pages would raise SIGBUS. A file that was merely deleted
-// or replaced by another stays readable and is no problem.
+// check reports a mapped file that was cut or rewritten in place, or whose disk went
+// away, before its pages are read or since: they are not, or were not, what they should
+// be. A file that was merely deleted or replaced by another stays readable and is no problem.
 func (b *blob) check() error {
 	if b.file == nil {
 		return nil
@@ -59,13 +62,27 @@ func (b *blob) check() error {
 		var one [1]byte
 		_, err = b.file.ReadAt(one[:], b.size-1)
 	}
-	if err != nil {
-		return &Error{Kind: Vanished, File: b.name, Message: "the file can no longer be read: is its disk still connected?", Err: err}
-	}
-	if info.Size() != b.size || !info.ModTime().Equal(b.modified) {
+	switch {
+	case info != nil && info.Size() < b.size:
+		return fileError(Vanished, b.name, "the file was cut from %d bytes to %d while it was in use: download it again", b.size, info.Size())
+	case err != nil || b.region.Lost():
+		return &Error{Kind: Vanished, File: b.name, Message: "the file can no longer be read: is its disk still connected? If it is, download the file again", Err: err}
+	case info.Size() != b.size || !info.ModTime().Equal(b.modified):
 		return fileError(Vanished, b.name, "the file changed while it was in use: open the model again")
 	}
 	return nil
+}
+
+// header parses the file as safetensors. It survives a file that is cut meanwhile.
+func (b *blob) header() (entries []entry, body []byte, err error) {
+	err = fault.Guard(func() (err error) {
+		entries, body, err = parseHeader(b.name, b.data)
+		return err
+	})
+	if b.region != nil && b.region.Lost() {
+		return nil, nil, b.check()
+	}
+	return entries, body, err
 }
 
 type dirSource string

@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"context"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -26,13 +27,14 @@ type worker struct {
 
 // batch is a number of tasks that workers take one by one.
 type batch struct {
-	fn      func(worker, task int)
-	tasks   int64
-	next    atomic.Int64
-	stop    <-chan struct{}
-	stopped atomic.Bool
-	left    atomic.Int64 // workers that are not done
-	busy    sync.WaitGroup
+	fn       func(worker, task int)
+	tasks    int64
+	next     atomic.Int64
+	stop     <-chan struct{}
+	stopped  atomic.Bool
+	panicked atomic.Pointer[any] // what the first task that panicked said
+	left     atomic.Int64        // workers that are not done
+	busy     sync.WaitGroup
 }
 
 // lingerFor is about as long as the last task of a product.
@@ -50,6 +52,7 @@ func newPool(size int) *pool {
 		p.done.Add(1)
 		go func() {
 			defer p.done.Done()
+			debug.SetPanicOnFault(true) // a lost file is the caller's to handle, see package fault
 			var y yielder
 			for b := w.await(); b != nil; b = w.await() {
 				b.work(i+1, &y)
@@ -92,7 +95,7 @@ func (w *worker) hand(b *batch) {
 }
 
 // run does all tasks and reports whether it did: false means that ctx ended first. No task
-// is running any more when it returns.
+// is running any more when it returns, or when it panics because one of them has.
 func (p *pool) run(ctx context.Context, tasks int, fn func(worker, task int)) bool {
 	b := &batch{fn: fn, tasks: int64(tasks), stop: ctx.Done()}
 	n := max(0, min(tasks, p.size)-1)
@@ -105,11 +108,20 @@ func (p *pool) run(ctx context.Context, tasks int, fn func(worker, task int)) bo
 	if !linger(func() bool { return b.left.Load() == 0 }) {
 		b.busy.Wait()
 	}
+	if p := b.panicked.Load(); p != nil {
+		panic(*p)
+	}
 	return !b.stopped.Load()
 }
 
-// work takes tasks until none is left or the run is stopped.
+// work takes tasks until none is left or the run is stopped, which a panic does too.
 func (b *batch) work(worker int, y *yielder) {
+	defer func() {
+		if p := recover(); p != nil {
+			b.panicked.CompareAndSwap(nil, &p)
+			b.stopped.Store(true)
+		}
+	}()
 	for {
 		select {
 		case <-b.stop:

@@ -131,7 +131,7 @@ func (m *Model) start(ctx context.Context, path string, o Options) (err error) {
 	if m.b, err = o.Device.Open(o.Precision); err != nil {
 		return deviceError(o.Device.Name, err)
 	}
-	if err := m.loadWeights(ctx, o.Progress); err != nil {
+	if err := m.reading(func() error { return m.loadWeights(ctx, o.Progress) }); err != nil {
 		return err
 	}
 	if !o.Uncalibrated {

@@ -8,6 +8,7 @@ import (
 
 	"clefbar/engine"
 	"clefbar/engine/backend"
+	"clefbar/models/fault"
 )
 
 // job is a piece of work for the goroutine that owns the device.
@@ -38,9 +39,6 @@ func (m *Model) do(ctx context.Context, work func() error) error {
 // own is the goroutine that owns the device.
 func (m *Model) own() {
 	defer close(m.ended)
-	// A mapped file that goes away raises a fault when its pages are touched. Here it becomes a panic that
-	// run recovers; code outside Go cannot be saved so, hence Check before every run.
-	debug.SetPanicOnFault(true)
 	for {
 		select {
 		case j := <-m.jobs:
@@ -51,35 +49,49 @@ func (m *Model) own() {
 	}
 }
 
-// run does one job. A defect must not take the process with it: it becomes an
-// error, and the next job starts afresh.
-func (m *Model) run(j *job) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = panicError(m.info.Name, p)
-		}
-	}()
+// run does one job.
+func (m *Model) run(j *job) error {
 	if j.ctx.Err() != nil {
 		return j.ctx.Err()
 	}
 	if err := m.folder.Check(); err != nil {
 		return modelError(m.info.Name, err)
 	}
-	err = j.work()
-	if errors.Is(err, backend.ErrAgain) {
-		err = j.work()
-	}
-	if err != nil {
-		return runError(err, m.b.Sync())
-	}
-	return nil
+	return m.reading(func() error {
+		err := j.work()
+		if errors.Is(err, backend.ErrAgain) {
+			err = j.work()
+		}
+		if err != nil {
+			return runError(err, m.b.Sync())
+		}
+		return nil
+	})
 }
 
-// panicError turns a panic into an error. A memory fault means that a mapped file went away.
+// reading does work that reads the weights. When their files are cut or their disk goes away meanwhile, nothing that
+// came out of it counts, whether it failed or not.
+func (m *Model) reading(work func() error) error {
+	err := m.surviving(func() error { return fault.Guard(work) })
+	if lost := m.folder.Check(); lost != nil {
+		return modelError(m.folder.Name, lost)
+	}
+	return err
+}
+
+// surviving does work whose defects must not take the process with them: a panic becomes an error, and the next job
+// starts afresh.
+func (m *Model) surviving(work func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = panicError(m.folder.Name, p)
+		}
+	}()
+	return work()
+}
+
+// panicError turns a panic into an error.
 func panicError(name string, p any) error {
 	cause := fmt.Errorf("%v\n%s", p, debug.Stack())
-	if fault, ok := p.(interface{ Addr() uintptr }); ok && fault.Addr() != 0 {
-		return &engine.Error{Reason: engine.NoModel, Message: fmt.Sprintf("The files of %s can no longer be read: is their disk still connected?", name), Err: cause}
-	}
 	return &engine.Error{Reason: engine.Failed, Message: fmt.Sprintf("The engine failed while %s was deciding: %v. It goes on with the next request", name, p), Err: cause}
 }
