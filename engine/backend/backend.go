@@ -88,6 +88,13 @@ type Rotator interface {
 	Rotate(x, cos, sin Buffer)
 }
 
+// Absorber is a Backend that can attend to rows without computing their keys and values.
+type Absorber interface {
+	// AttendRows: dst = softmax(q·(m·kᵀ)ᵀ/√(cols/heads))·(m·vᵀ) + vBias per head; q and dst are (N, W), m is
+	// (M, in), k and v are (W, in). It reports false, with nothing done, where keys and values, then MHA, are less work.
+	AttendRows(dst, q, m Buffer, k, v, vBias Weight, heads int) bool
+}
+
 // Errors that a backend wraps when a caller can do something about a failure.
 var (
 	ErrMemory = errors.New("out of memory")    // the model or the run does not fit

@@ -37,7 +37,7 @@ type attend struct {
 	past, heads, kvHeads, dim int
 	scale                     float32
 	form                      form
-	tokens                    int // query rows of a task
+	tokens                    int // query rows of a task, 0 for as many as suit the workers
 }
 
 // attendKeys is KEYS of attend.h, attendRows the number of query rows (tokens times heads
@@ -65,7 +65,7 @@ func (c *CPU) Attention(dst, q, gate, k, v backend.Buffer, past int, a backend.A
 	}
 	j := &attend{
 		q: in(q), gate: in(gate), k: in(k), v: in(v), dst: out(dst), past: past, heads: a.Heads, kvHeads: a.KVHeads, dim: a.HeadDim,
-		form: c.attendForm(q),
+		form: c.attendForm(q), scale: float32(1 / math.Sqrt(float64(a.HeadDim))),
 	}
 	want(j.k.rows == past+j.q.rows && j.v.rows == j.k.rows && j.q.cols == a.Heads*a.HeadDim && j.k.cols == a.KVHeads*a.HeadDim,
 		"Attention", j.q.rows, j.q.cols, j.k.rows, j.k.cols, past, a)
@@ -81,11 +81,19 @@ func (c *CPU) MHA(dst, q, k, v backend.Buffer, heads int, rows []backend.Span) {
 	j.dim = j.q.cols / heads
 	want(j.dim*heads == j.q.cols && j.k.cols == j.q.cols && j.v.rows == j.k.rows && (rows == nil || len(rows) == j.q.rows),
 		"MHA", j.q.rows, j.q.cols, j.k.rows, j.k.cols, heads, len(rows))
+	j.scale = float32(1 / math.Sqrt(float64(j.dim)))
+	room := c.spans(j, rows)
+	defer c.mem.put(room)
+	c.attend(j)
+}
+
+// spans limits each row of queries to its span of keys, nil being all of them. The memory that
+// it returns goes back after the run.
+func (c *CPU) spans(j *attend, rows []backend.Span) block {
 	room := c.get(16 * max(1, j.q.rows))
 	if room == nil {
-		return
+		return nil
 	}
-	defer c.mem.put(room)
 	j.spans = unsafe.Slice((*int64)(unsafe.Pointer(&room[0])), 2*j.q.rows)
 	for i := range j.q.rows {
 		s := backend.Span{To: j.k.rows}
@@ -94,7 +102,7 @@ func (c *CPU) MHA(dst, q, k, v backend.Buffer, heads int, rows []backend.Span) {
 		}
 		j.spans[2*i], j.spans[2*i+1] = int64(max(0, s.From)), int64(min(s.To, j.k.rows))
 	}
-	c.attend(j)
+	return room
 }
 
 // attendForm is the form of the products of attention: exact for exact queries, and where
@@ -107,11 +115,12 @@ func (c *CPU) attendForm(q backend.Buffer) form {
 }
 
 func (c *CPU) attend(j *attend) {
-	j.scale = float32(1 / math.Sqrt(float64(j.dim)))
 	if j.q.rows == 0 {
 		return
 	}
-	j.tokens = max(1, min(attendRows/(j.heads/j.kvHeads), ceil(j.q.rows*j.kvHeads, 2*c.pool.size)))
+	if j.tokens == 0 {
+		j.tokens = max(1, min(attendRows/(j.heads/j.kvHeads), ceil(j.q.rows*j.kvHeads, 2*c.pool.size)))
+	}
 	if c.grow(j.scratch(c.path.shape())); c.stopped() {
 		return
 	}

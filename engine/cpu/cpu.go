@@ -48,7 +48,10 @@ type CPU struct {
 	operations float64 // of products, since New
 }
 
-var _ backend.Backend = (*CPU)(nil)
+var (
+	_ backend.Backend  = (*CPU)(nil)
+	_ backend.Absorber = (*CPU)(nil)
+)
 
 // New starts the workers. It fails with [engine.BadUsage] when the precision or the path that
 // CLEFBAR_CPU names is unknown or not to be had on this machine.

@@ -97,6 +97,7 @@ typedef struct {
   void (*prep)(const clef_prep *, int64_t from, int64_t to);
   void (*delta)(const clef_delta *, int64_t head, float *scratch);
   void (*attend)(const clef_attend *, int64_t kv_head, int64_t from, int64_t to, uint8_t *scratch);
+  void (*absorb)(clef_mat dst, clef_mat q, const clef_weight *w, int64_t head, int64_t dim, uint8_t *scratch);
   void (*math)(int32_t which, float *dst, const float *x, int64_t n);
   double (*peak)(int32_t form, int64_t loops); // operations done; the caller times it
 } clef_path;

@@ -33,6 +33,7 @@ type path interface {
 	normGate(dst, o, z mat, w []float32, eps float32, from, to int)
 	prep(p *prep, from, to int)
 	delta(d *delta, head int, scratch []byte)
+	absorb(dst, q mat, k *weight, head, dim int, scratch []byte)
 	attend(a *attend, kvHead, from, to int, scratch []byte)
 	math(which int, dst, x []float32)
 	peak(f form, loops int) float64

@@ -10,6 +10,7 @@
 #include "rows.h"
 #include "delta.h"
 #include "attend.h"
+#include "absorb.h"
 #include "peak.h"
 
 #if defined(DOT_BF16) || defined(TILE_BF16)
@@ -25,5 +26,5 @@ const clef_path PATH = {
     .mr = MR, .nr = NR, .vw = VW, .dot_bf16 = HAS_BF16, .dot_int8 = HAS_INT8,
     .gemm = path_gemm, .to_bf16 = path_to_bf16, .to_rounded = path_to_rounded, .to_int8 = path_to_int8,
     .add = path_add, .rms_norm = path_rms_norm, .layer_norm = path_layer_norm, .conv = path_conv, .gates = path_gates,
-    .norm_gate = path_norm_gate, .prep = path_prep, .delta = path_delta, .attend = path_attend, .math = path_math, .peak = path_peak,
+    .norm_gate = path_norm_gate, .prep = path_prep, .delta = path_delta, .attend = path_attend, .absorb = path_absorb, .math = path_math, .peak = path_peak,
 };

@@ -20,6 +20,7 @@ static inline void call_norm_gate(const clef_path *p, clef_mat d, clef_mat o, cl
 static inline void call_prep(const clef_path *p, const clef_prep *a, int64_t from, int64_t to) { p->prep(a, from, to); }
 static inline void call_delta(const clef_path *p, const clef_delta *d, int64_t head, float *s) { p->delta(d, head, s); }
 static inline void call_attend(const clef_path *p, const clef_attend *a, int64_t head, int64_t from, int64_t to, uint8_t *s) { p->attend(a, head, from, to, s); }
+static inline void call_absorb(const clef_path *p, clef_mat d, clef_mat q, clef_weight w, int64_t head, int64_t dim, uint8_t *s) { p->absorb(d, q, &w, head, dim, s); }
 static inline void call_math(const clef_path *p, int32_t which, float *d, const float *x, int64_t n) { p->math(which, d, x, n); }
 static inline double call_peak(const clef_path *p, int32_t form, int64_t loops) { return p->peak(form, loops); }
 */
@@ -133,6 +134,10 @@ func (p cPath) attend(a *attend, kvHead, from, to int, scratch []byte) {
 		past: num(a.past), heads: num(a.heads), kv_heads: num(a.kvHeads), dim: num(a.dim), scale: C.float(a.scale), form: C.int32_t(a.form),
 	}
 	C.call_attend(p.c, &j, num(kvHead), num(from), num(to), bytesOf(scratch))
+}
+
+func (p cPath) absorb(dst, q mat, k *weight, head, dim int, scratch []byte) {
+	C.call_absorb(p.c, cMat(dst), cMat(q), cWeight(k), num(head), num(dim), bytesOf(scratch))
 }
 
 func (p cPath) math(which int, dst, x []float32) {

@@ -154,6 +154,19 @@ func addScaled(dst, x []float32, f float32) {
 	}
 }
 
+func (goPath) absorb(dst, q mat, k *weight, head, dim int, _ []byte) {
+	row := make([]float32, k.cols)
+	for i := range q.rows {
+		clear(dst.row(i)[head*k.cols : (head+1)*k.cols])
+	}
+	for n := head * dim; n < (head+1)*dim; n++ {
+		k.decodeRow(row, n)
+		for i := range q.rows {
+			addScaled(dst.row(i)[head*k.cols:(head+1)*k.cols], row, q.row(i)[n])
+		}
+	}
+}
+
 func (goPath) attend(a *attend, kvHead, from, to int, _ []byte) {
 	group := a.heads / a.kvHeads
 	weights := make([]float32, a.k.rows)

@@ -183,12 +183,15 @@ func (j *job) decode(i int, state, memory backend.Buffer) {
 func (j *job) attend(x, q, kv backend.Buffer, a attention) {
 	w := j.cfg.Width
 	query, out := j.b.New(q.Rows(), w, backend.Exact), j.b.New(q.Rows(), w, backend.Exact)
-	keys, values := j.b.New(kv.Rows(), w, backend.Exact), j.b.New(kv.Rows(), w, backend.Exact)
 	j.b.Linear([]backend.Buffer{query}, q, []backend.Weight{a.q.w}, []backend.Weight{a.q.b}, backend.None)
-	j.b.Linear([]backend.Buffer{keys, values}, kv, []backend.Weight{a.k.w, a.v.w}, []backend.Weight{a.k.b, a.v.b}, backend.None)
-	j.b.MHA(out, query, keys, values, j.cfg.Heads, nil)
+	if b, ok := j.b.(backend.Absorber); !ok || !b.AttendRows(out, query, kv, a.k.w, a.v.w, a.v.b, j.cfg.Heads) {
+		keys, values := j.b.New(kv.Rows(), w, backend.Exact), j.b.New(kv.Rows(), w, backend.Exact)
+		j.b.Linear([]backend.Buffer{keys, values}, kv, []backend.Weight{a.k.w, a.v.w}, []backend.Weight{a.k.b, a.v.b}, backend.None)
+		j.b.MHA(out, query, keys, values, j.cfg.Heads, nil)
+		j.b.Free(keys, values)
+	}
 	j.b.LinearAdd(x, out, a.out.w, a.out.b)
-	j.b.Free(query, out, keys, values)
+	j.b.Free(query, out)
 }
 
 // feedForward adds down(GELU(up(LN(x)))) to x.
