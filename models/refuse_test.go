@@ -308,3 +308,26 @@ func TestVanish(t *testing.T) {
 		t.Errorf("cut file: got %v, want Vanished of model.safetensors", e)
 	}
 }
+
+// TestCutBeforeTheHeaderIsRead cuts a file between the moment it is mapped and the one its header is read.
+func TestCutBeforeTheHeaderIsRead(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "model.safetensors")
+	if err := os.WriteFile(file, small["model.safetensors"].Data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b, err := dirSource(dir).weights("model.safetensors")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(file, 0); err != nil {
+		t.Fatal(err)
+	}
+	_, _, err = b.header()
+	if e, ok := errors.AsType[*Error](err); b.file != nil && (!ok || e.Kind != Vanished || e.File != "model.safetensors") {
+		t.Errorf("got %v, want Vanished of model.safetensors", err)
+	}
+	if err := b.close(); err != nil {
+		t.Error(err)
+	}
+}

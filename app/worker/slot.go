@@ -145,11 +145,28 @@ func (w *Worker) load(s *slot) {
 	w.announceLocked()
 }
 
-// evict closes the open models that match. New requests for them open them again;
-// those that already hold them finish first.
+// lose sees to it that the next request opens the model of s anew: its files went away under it, and may be back.
+func (w *Worker) lose(s *slot) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.slots[s.key] != s {
+		return
+	}
+	delete(w.slots, s.key)
+	w.lost = append(w.lost, s)
+	go func() { // Drain closes what this has not come to
+		w.opening.Lock()
+		defer w.opening.Unlock()
+		w.evict(func(*slot) bool { return false })
+	}()
+}
+
+// evict closes the open models that match and those that are lost. New requests for them
+// open them again; those that already hold them finish first.
 func (w *Worker) evict(match func(*slot) bool) {
 	w.mu.Lock()
-	var gone []*slot
+	gone := w.lost
+	w.lost = nil
 	for key, s := range w.slots {
 		if s.open() && match(s) {
 			delete(w.slots, key)

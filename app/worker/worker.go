@@ -83,8 +83,9 @@ type Worker struct {
 	mu       sync.Mutex
 	changed  *sync.Cond // a reference or a place was given back
 	slots    map[string]*slot
-	chosen   string // key of the default model
-	admitted int    // requests that wait or run
+	lost     []*slot // open models whose files went away: nobody gets them any more, they are to be closed
+	chosen   string  // key of the default model
+	admitted int     // requests that wait or run
 	draining bool
 	recent   time.Duration // moving average of how long a decision runs
 	failure  error         // why the last Choose failed
@@ -133,6 +134,9 @@ func (w *Worker) Decide(ctx context.Context, r *engine.Request) (*engine.Respons
 	defer w.release(s)
 	resp, err := w.run(ctx, s.model, r)
 	if err != nil {
+		if engine.ReasonOf(err) == engine.NoModel && !s.model.Info().ServerSide {
+			w.lose(s)
+		}
 		return nil, err
 	}
 	resp.Timing.Load = load
