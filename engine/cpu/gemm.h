@@ -182,13 +182,23 @@ static void finish(const clef_gemm *g, int mr, int64_t m, int64_t n0, int64_t n1
   }
 }
 
-// run_strip multiplies mr rows from m with the panels of one weight.
-static void run_strip(const clef_gemm *g, const clef_weight *w, int mr, int64_t m, int64_t count, int64_t k0, int64_t k1,
+// expect asks for the part of dst that the tile at output n will end in, so that it arrives while
+// the tile is computed. For a whole strip at once there would be too many misses at a time.
+INLINE void expect(const clef_gemm *g, int mr, int64_t m, int64_t n) {
+  const int64_t size = g->half ? 2 : 4, stride = g->half ? g->half_stride : g->dst_stride * 4;
+  const uint8_t *d = (g->half ? g->half : (const uint8_t *)g->dst) + m * stride + n * size;
+  for (int i = 0; i < mr; i++, d += stride)
+    for (int64_t b = 0; b < NR * size; b += 64) __builtin_prefetch(d + b);
+}
+
+// run_strip multiplies mr rows from m with the panels of one weight, outputs from n0.
+static void run_strip(const clef_gemm *g, const clef_weight *w, int mr, int64_t m, int64_t n0, int64_t count, int64_t k0, int64_t k1,
                       uint8_t *base, float *c, int64_t ldc) {
   const uint8_t *a = g->a + m * g->a_stride + k0 * 4 / per_lane(g);
   int64_t steps = (k1 - k0 + per_lane(g) - 1) / per_lane(g);
   for (int64_t i = 0; i < count; i++) {
     panel p = panel_at(g, w, base, k1 - k0, i);
+    if (k1 == w->cols) expect(g, mr, m, n0 + i * NR);
     if (g->form == CLEF_FORM_INT8) {
       int64_t at = m * g->a_groups + k0 / w->group;
       tile_int8(mr, a, g->a_stride, g->a_scale + at, g->a_sum + at, g->a_groups, p.lanes, p.scales, p.biases, (k1 - k0) / w->group,
@@ -217,8 +227,8 @@ static void path_gemm(const clef_gemm *g, int64_t m0, int64_t m1, int64_t n0, in
     for (int64_t m = m0; m < m1; m += MR) {
       int mr = m1 - m < MR ? (int)(m1 - m) : MR;
       int64_t at = block < k ? (m - m0) * ldc : 0;
-      run_strip(g, &g->w, mr, m, count, k0, k1, scratch, c + at, ldc);
-      if (two) run_strip(g, &g->up, mr, m, count, k0, k1, up_panels, up + at, ldc);
+      run_strip(g, &g->w, mr, m, n0, count, k0, k1, scratch, c + at, ldc);
+      if (two) run_strip(g, &g->up, mr, m, n0, count, k0, k1, up_panels, up + at, ldc);
       if (k1 == k) finish(g, mr, m, n0, n1, c + at, up + at, ldc);
     }
   }
