@@ -23,8 +23,12 @@ func ParseValue(data []byte, limits Limits) (Value, error) {
 	case bytes.HasPrefix(data, []byte("\xef\xbb\xbf")):
 		f.add("json_invalid", []any{0}, "The body starts with a byte order mark; send UTF-8 without one")
 		return Value{}, f.err()
+	case len(bytes.Trim(data, " \t\r\n")) == 0:
+		f.add("json_invalid", []any{len(data)}, "The body is empty: send JSON")
+		return Value{}, f.err()
 	case !utf8.Valid(data):
-		f.add("json_invalid", []any{invalidUTF8(data)}, "The body is not valid UTF-8")
+		at := invalidUTF8(data)
+		f.add("json_invalid", []any{at}, "The body is not valid UTF-8 (at byte %d)", at)
 		return Value{}, f.err()
 	}
 	ok := d.value()

@@ -136,3 +136,20 @@ func TestSentences(t *testing.T) {
 		}
 	}
 }
+
+// TestRefusalsSayWhere: what a person has to look for in a long body is in the sentence.
+func TestRefusalsSayWhere(t *testing.T) {
+	for body, want := range map[string]string{
+		"":             "The body is empty",
+		" \r\n\t":      "The body is empty",
+		"\"ab\xff\"":   "not valid UTF-8 (at byte 3)",
+		`{"a":[1,2`:    "ends too early (at byte 9)",
+		`{"a":1,"a":2`: `"a" appears twice`,
+	} {
+		_, err := ParseValue([]byte(body), Limits{})
+		e, ok := errors.AsType[*Error](err)
+		if !ok || len(e.Details) == 0 || !strings.Contains(e.Details[0].Msg, want) {
+			t.Errorf("%q: got %v, want …%s…", body, err, want)
+		}
+	}
+}
