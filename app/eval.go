@@ -96,15 +96,43 @@ func (c *common) readRecords(ctx context.Context, name string) ([]measure.Record
 		c.progress("%s: %s", name, clean(b.Error()))
 		problems = append(problems, lineProblem{b.Line, b.Err.Error()})
 	}
-	if len(records) == 0 {
-		return nil, nil, usage("%s holds no record", name)
+	switch {
+	case len(records) == 0 && len(bad) > 0:
+		return nil, nil, usage("%s holds no record: %s", name, clean(bad[0].Error()))
+	case len(records) == 0:
+		return nil, nil, usage("%s holds no record: it is empty", name)
 	}
 	return records, problems, nil
+}
+
+// measurable refuses what eval could only lose or learn nothing from: writing over the records, and records without a
+// right answer whose probabilities nobody keeps.
+func measurable(name, out string, records []measure.Record) error {
+	if same(name, out) {
+		return usage("--out: %s holds the records: give the answers a file of their own", out)
+	}
+	if out == "" && !slices.ContainsFunc(records, func(r measure.Record) bool { return r.Labelled() }) {
+		return usage("%s holds no right answers to compare with: give its records \"gold\": {question: answer}, or --out to keep the probabilities", name)
+	}
+	return nil
+}
+
+// same reports whether two names are of one file.
+func same(a, b string) bool {
+	x, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
 }
 
 func (c *common) eval(ctx context.Context, name, out string, resume bool, threshold float64) error {
 	records, bad, err := c.readRecords(ctx, name)
 	if err != nil {
+		return err
+	}
+	if err := measurable(name, out, records); err != nil {
 		return err
 	}
 	m, err := c.open(ctx, "")
@@ -184,6 +212,22 @@ func (c *common) ticker(total int) func(done int) {
 }
 
 func printEval(w io.Writer, r evalReport) error {
+	if r.Kinds["all"].Decisions > 0 {
+		if err := printFigures(w, r); err != nil {
+			return err
+		}
+	} else {
+		fmt.Fprintln(w, "nothing to compare with: no record that was answered has a right answer")
+	}
+	fmt.Fprintf(w, "\n%d of %d records with %s · median %.1f ms · 90 %% within %.1f ms · %d bad lines · %d failed\n",
+		r.Done, r.Records, clean(r.Model), r.MedianMS, r.P90MS, len(r.Bad), len(r.Failed))
+	if r.Interrupted {
+		fmt.Fprintln(w, "interrupted: the figures are of the records that were done")
+	}
+	return nil
+}
+
+func printFigures(w io.Writer, r evalReport) error {
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(t, "\tdecisions\taccuracy\tECE\tBrier\tlog loss\tshare ≥ %.2f\taccuracy there\t\n", r.Threshold)
 	for _, kind := range []string{"noul", "choice", "score", "all"} {
@@ -193,11 +237,6 @@ func printEval(w io.Writer, r evalReport) error {
 	}
 	if err := t.Flush(); err != nil {
 		return fmt.Errorf("write the table: %w", err)
-	}
-	fmt.Fprintf(w, "\n%d of %d records with %s · median %.1f ms · 90 %% within %.1f ms · %d bad lines · %d failed\n",
-		r.Done, r.Records, clean(r.Model), r.MedianMS, r.P90MS, len(r.Bad), len(r.Failed))
-	if r.Interrupted {
-		fmt.Fprintln(w, "interrupted: the figures are of the records that were done")
 	}
 	return nil
 }

@@ -88,6 +88,49 @@ func TestEvalRefuses(t *testing.T) {
 	}
 }
 
+// TestEvalLosesNothing: records stay as they are when --out names them by mistake, by whatever name, and what
+// can only give figures of nothing is refused with the reason.
+func TestEvalLosesNothing(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		file := filepath.Join(dir, name)
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	const record = `{"state":"x","questions":{"a":{"type":"noul"}}`
+	gold := write("gold.jsonl", record+`,"gold":{"a":true}}`+"\n")
+	link := filepath.Join(dir, "link.jsonl")
+	if err := os.Symlink(gold, link); err != nil {
+		t.Fatal(err)
+	}
+	bare := write("bare.jsonl", record+"}\n"+record+`,"gold":{"a":null}}`+"\n")
+	for _, tt := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{gold, "--out", gold}, "holds the records"},
+		{[]string{gold, "--out", link}, "holds the records"},
+		{[]string{link, "--out", gold, "--resume"}, "holds the records"},
+		{[]string{bare}, "no right answers"},
+		{[]string{write("csv.jsonl", "state,gold\n"), "--quiet"}, "line 1: The body is not valid JSON"},
+		{[]string{write("empty.jsonl", "\n")}, "it is empty"},
+	} {
+		if got := run(t, "", append([]string{"eval", "--model", tiny(t)}, tt.args...)...); got.code != exitUsage || !strings.Contains(got.err, tt.want) {
+			t.Errorf("%v: got exit %d, %s; want 2 and …%s…", tt.args, got.code, got.err, tt.want)
+		}
+	}
+	if left, err := os.ReadFile(gold); err != nil || !strings.HasPrefix(string(left), record) {
+		t.Errorf("the records are now %s, %v", left, err)
+	}
+	out := filepath.Join(dir, "out.jsonl")
+	got := run(t, "", "eval", "--model", tiny(t), "--json=false", bare, "--out", out)
+	if kept, err := os.ReadFile(out); got.code != 0 || err != nil || strings.Count(string(kept), "\n") != 2 || !strings.Contains(got.out, "nothing to compare with") || strings.Contains(got.out, "0.000") {
+		t.Errorf("without gold: got exit %d, %s; %d bytes kept, %v; want probabilities and no figures", got.code, got.out, len(kept), err)
+	}
+}
+
 func TestCompare(t *testing.T) {
 	file := recordsFile(t, 5)
 	same := decode[compareReport](t, run(t, "", "compare", file, "f32", tiny(t)+"@f32", "--model", tiny(t)))
