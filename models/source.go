@@ -73,10 +73,13 @@ func (b *blob) check() error {
 	return nil
 }
 
-// header parses the file as safetensors. It survives a file that is cut meanwhile.
+// header parses the file as safetensors and looks whether it was written to its end. It survives a file that is cut
+// meanwhile.
 func (b *blob) header() (entries []entry, body []byte, err error) {
 	err = fault.Guard(func() (err error) {
-		entries, body, err = parseHeader(b.name, b.data)
+		if entries, body, err = parseHeader(b.name, b.data); err == nil {
+			err = unwritten(b.name, entries, body)
+		}
 		return err
 	})
 	if b.region != nil && b.region.Lost() {
