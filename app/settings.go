@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -95,9 +96,20 @@ func loadSettings() (settings, error) {
 		return s, fmt.Errorf("read the settings: %w", err)
 	}
 	if err := json.Unmarshal(b, &s); err != nil {
-		return settings{}, fmt.Errorf("the settings in %s cannot be read: %w", settingsFile(), err)
+		return settings{}, unreadable(err)
 	}
 	return s, nil
+}
+
+// unreadable says where a settings file that somebody has edited is wrong, in the file's words and not in Go's.
+func unreadable(err error) error {
+	what := err.Error()
+	if kind, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		what = fmt.Sprintf("%s has a value of the wrong type, %s (at byte %d)", cmp.Or(kind.Field, "the document"), kind.Value, kind.Offset)
+	} else if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+		what = fmt.Sprintf("not JSON at byte %d: %v", syntax.Offset, err)
+	}
+	return fmt.Errorf("the settings in %s cannot be read: %s; correct that, or move the file away to begin with the defaults", settingsFile(), what)
 }
 
 // save replaces the settings on disk.
