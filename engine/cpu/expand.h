@@ -15,6 +15,15 @@ INLINE vu f32_of_bf16(const uint8_t *p) { return (vu)from_bf16(vloadh(p)); }
 INLINE vu f32_of_f16(const uint8_t *p) { return (vu)from_f16(vloadh(p)); }
 INLINE vu bf16_of_bf16(const uint8_t *p) { return vloadu(p); }
 
+// f32_of takes VW numbers of a type.
+INLINE vf f32_of(const uint8_t *p, int type) {
+  switch (type) {
+  case CLEF_F32: return (vf)f32_of_f32(p);
+  case CLEF_BF16: return (vf)f32_of_bf16(p);
+  default: return (vf)f32_of_f16(p);
+  }
+}
+
 INLINE vu bf16_of_f32(const uint8_t *p) { return to_bf16_two((vf)vloadu(p), (vf)vloadu(p + VW * 4)); }
 INLINE vu bf16_of_f16(const uint8_t *p) { return to_bf16_two(from_f16(vloadh(p)), from_f16(vloadh(p + VW * 2))); }
 
@@ -61,19 +70,19 @@ DENSE(expand_bf16_f16, bf16_of_f16, 2, 2)
 enum { SPAN = 128 }; // codes unpacked at a time
 
 typedef uint8_t v16b __attribute__((vector_size(16)));
+typedef uint16_t v16h __attribute__((vector_size(32)));
 typedef uint64_t v8q __attribute__((vector_size(64)));
 typedef uint8_t v8b __attribute__((vector_size(8)));
 
-// unpack4 splits the nibbles of n codes, n a multiple of 32.
+// unpack4 splits the nibbles of n codes, n a multiple of 32: a byte of two codes becomes a
+// little-endian pair of bytes.
 INLINE void unpack4(const uint8_t *p, int64_t n, uint8_t *out) {
   for (int64_t i = 0; i < n; i += 32, p += 16, out += 32) {
     v16b x;
-    memcpy(&x, p, 16);
-    v16b lo = x & 15, hi = x >> 4;
-    v16b a = __builtin_shufflevector(lo, hi, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
-    v16b b = __builtin_shufflevector(lo, hi, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
-    memcpy(out, &a, 16);
-    memcpy(out + 16, &b, 16);
+    memcpy(&x, p, sizeof x);
+    v16h y = __builtin_convertvector(x, v16h);
+    y = (y | y << 4) & 0x0f0f;
+    memcpy(out, &y, sizeof y);
   }
 }
 
@@ -152,12 +161,70 @@ INLINE void expand_quant(const clef_weight *w, int64_t n, int64_t k0, int64_t k1
 static void expand_f32_codes(const clef_weight *w, int64_t n, int64_t k0, int64_t k1, uint32_t *panel) { expand_quant(w, n, k0, k1, panel, 1); }
 static void expand_bf16_codes(const clef_weight *w, int64_t n, int64_t k0, int64_t k1, uint32_t *panel) { expand_quant(w, n, k0, k1, panel, 2); }
 
+// group_rows lays out the scales or biases of VW outputs from row n, groups [g0, g1), NR lanes to a
+// group; past the last output they are zero.
+INLINE void group_rows(const uint8_t *base, const clef_weight *w, int64_t n, int64_t g0, int64_t g1, float *out) {
+  const int64_t size = w->group_type == CLEF_F32 ? 4 : 2;
+  for (int64_t g = g0; g < g1; g += VW, out += (int64_t)VW * NR) {
+    const int64_t len = g1 - g < VW ? g1 - g : VW;
+    vu t[VW];
+    for (int i = 0; i < VW; i++) {
+      const uint8_t *p = base + (n + i) * w->group_row_bytes + g * size;
+      uint8_t part[VW * 4] = {0};
+      if (n + i >= w->rows) p = part;
+      else if (len < VW) p = memcpy(part, p, (size_t)(len * size));
+      t[i] = (vu)f32_of(p, w->group_type);
+    }
+    transpose(t);
+    for (int64_t s = 0; s < len; s++) vstore(out + s * NR, (vf)t[s]);
+  }
+}
+
+typedef uint8_t vb2 __attribute__((vector_size(VW * 2)));
+typedef uint16_t vh2 __attribute__((vector_size(VW * 4)));
+
+// codes_of takes the next four codes for each lane, of 4 or 8 bits, as unpack does.
+INLINE vu codes_of(const uint8_t *p, int bits) {
+  if (bits == 8) return vloadu(p);
+  vb2 x;
+  memcpy(&x, p, sizeof x);
+  vh2 y = __builtin_convertvector(x, vh2);
+  return (vu)((y | y << 4) & 0x0f0f);
+}
+
+// expand_codes lays out codes of 4 or 8 bits without a detour through memory. There are VW outputs
+// from row n, and the inputs fill whole lanes.
+INLINE void expand_codes(const clef_weight *w, int64_t n, int64_t k0, int64_t k1, uint32_t *panel, int bits) {
+  const int64_t unit = (int64_t)VW * 4;
+  const uint8_t *p = w->data + n * w->row_bytes + k0 * bits / 8;
+  const int64_t last = k1 - AHEAD * 8 / bits, next = VW * w->row_bytes - (k1 - k0) * bits / 8;
+  for (; k0 < k1; k0 += unit, p += unit * bits / 8, panel += (int64_t)VW * NR) {
+    const uint8_t *ahead = p + AHEAD + (k0 < last ? 0 : next);
+    vu t[VW];
+    UNROLL
+    for (int i = 0; i < VW; i++) {
+      __builtin_prefetch(ahead + i * w->row_bytes, 0, 2);
+      t[i] = codes_of(p + i * w->row_bytes, bits);
+    }
+    put(t, panel);
+  }
+}
+
 // expand_int8 lays out VW outputs' codes four inputs to a lane, and their scales and biases
 // by group. Codes are unsigned; a path with signed products subtracts OFFSET.
 static void expand_int8(const clef_weight *w, int64_t n, int64_t k0, int64_t k1, uint32_t *panel, float *scales, float *biases) {
   uint8_t codes[VW][SPAN];
   const int64_t unit = (int64_t)VW * 4, g0 = k0 / w->group, g1 = k1 / w->group;
   const int offset = w->bits == 8 ? CODE_OFFSET : 0;
+  group_rows(w->scales, w, n, g0, g1, scales);
+  group_rows(w->biases, w, n, g0, g1, biases);
+  for (int64_t g = 0; offset && g < g1 - g0; g++) vstore(biases + g * NR, vload(biases + g * NR) + vload(scales + g * NR) * (float)offset);
+  const int whole = n + VW <= w->rows && (k1 - k0) % unit == 0 && !offset;
+  if (whole && (w->bits == 4 || w->bits == 8)) {
+    if (w->bits == 4) expand_codes(w, n, k0, k1, panel, 4);
+    else expand_codes(w, n, k0, k1, panel, 8);
+    return;
+  }
   memset(codes, 0, sizeof codes);
   for (int64_t k = k0; k < k1; k += SPAN) {
     int64_t len = k1 - k < SPAN ? k1 - k : SPAN;
@@ -173,11 +240,6 @@ static void expand_int8(const clef_weight *w, int64_t n, int64_t k0, int64_t k1,
       for (int i = 0; i < VW; i++) t[i] = vloadu(codes[i] + o);
       put(t, panel);
     }
-  }
-  for (int64_t g = g0; g < g1; g++, scales += NR, biases += NR) {
-    vf scale = group_values(w->scales, w, n, g);
-    vstore(scales, scale);
-    vstore(biases, group_values(w->biases, w, n, g) + scale * (float)offset);
   }
 }
 
