@@ -30,7 +30,7 @@ INLINE vu bf16_of_f16(const uint8_t *p) { return to_bf16_two(from_f16(vloadh(p))
 // Weights come from memory in as many streams as there are rows, too many for the processor to
 // foresee: AHEAD is how many bytes before its use a row's next part is asked for. At the end of
 // the rows it is the beginning of the VW rows behind them.
-enum { AHEAD = 320 };
+enum { AHEAD = 768 };
 
 // DENSE defines the expansion of VW outputs from row n, inputs [k0, k1). PER is the number of
 // inputs in a lane, BYTES the size of a stored input.
