@@ -110,8 +110,8 @@ func (j *job) run(hidden backend.Buffer, ids []int32) ([][]float32, error) {
 }
 
 // readSequence normalises hidden in place, block by block, and returns the memory (T, Width).
-// The memory and its norms are Work: their products run over all tokens and six times, the
-// other products of the head over a few rows.
+// The memory and its norms are Work: unless the backend absorbs them, their products run over
+// all tokens and six times, the other products of the head over a few rows.
 func (j *job) readSequence(hidden backend.Buffer) backend.Buffer {
 	memory := j.b.New(hidden.Rows(), j.cfg.Width, backend.Work)
 	j.free = append(j.free, memory)
@@ -179,7 +179,8 @@ func (j *job) decode(i int, state, memory backend.Buffer) {
 	j.show(fmt.Sprintf("head.field%d", i), state)
 }
 
-// attend adds multi-head attention of q over kv to x.
+// attend adds multi-head attention of q over kv to x. A backend may do without keys and values
+// where q has few rows: it is the same sum in another order.
 func (j *job) attend(x, q, kv backend.Buffer, a attention) {
 	w := j.cfg.Width
 	query, out := j.b.New(q.Rows(), w, backend.Exact), j.b.New(q.Rows(), w, backend.Exact)
