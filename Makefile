@@ -39,7 +39,7 @@ fmt:
 darwin:
 	sh scripts/darwin.sh
 
-## etude: train the practice model again (hours)
+## etude: train the practice model again (under an hour on two cores)
 etude:
 	sh models/etude/train/run.sh
 	$(GO) test ./engine/probe -run TestEtudeReferences -update

@@ -24,7 +24,7 @@ def vocabulary():
 
 
 class SentenceEncoder:
-    """encode(texts) -> (n, 384) unit vectors."""
+    """encode(texts) -> (n, 384) unit vectors; with depths, those of the named layers side by side."""
 
     def __init__(self):
         d = folder()
@@ -42,12 +42,13 @@ class SentenceEncoder:
         return F.linear(x, self.w[name + ".weight"], self.w[name + ".bias"])
 
     @torch.no_grad()
-    def run(self, ids, mask):
+    def run(self, ids, mask, depths):
         w, e = self.w, "embeddings."
         x = F.embedding(ids, w[e + "word_embeddings.weight"]) + w[e + "position_embeddings.weight"][:ids.shape[1]]
         x = self._norm(x + w[e + "token_type_embeddings.weight"][0], e + "LayerNorm")
         bias = torch.zeros(mask.shape).masked_fill(~mask, -1e9)[:, None, None].bfloat16()
         b, t, _ = x.shape
+        m, out = mask[..., None].float(), []
         with torch.autocast("cpu", torch.bfloat16):
             for i in range(self.layers):
                 p = f"encoder.layer.{i}."
@@ -57,13 +58,14 @@ class SentenceEncoder:
                 x = self._norm((self._linear(o, p + "attention.output.dense") + x).float(), p + "attention.output.LayerNorm")
                 y = self._linear(F.gelu(self._linear(x, p + "intermediate.dense")), p + "output.dense")
                 x = self._norm((y + x).float(), p + "output.LayerNorm")
-        m = mask[..., None].float()
-        return F.normalize((x * m).sum(1) / m.sum(1), dim=-1)
+                if i + 1 in depths:
+                    out.append(F.normalize((x * m).sum(1) / m.sum(1), dim=-1))
+        return torch.cat(out, 1)
 
-    def encode(self, texts, batch=128):
+    def encode(self, texts, batch=128, depths=(6,)):
         enc = self.tokenizer.encode_batch(list(texts))
         order = sorted(range(len(enc)), key=lambda i: len(enc[i].ids))
-        out = torch.zeros(len(enc), 384)
+        out = torch.zeros(len(enc), 384 * len(depths))
         for a in range(0, len(order), batch):
             rows = order[a:a + batch]
             width = max(len(enc[i].ids) for i in rows)
@@ -71,5 +73,5 @@ class SentenceEncoder:
             for r, i in enumerate(rows):
                 n = len(enc[i].ids)
                 ids[r, :n], mask[r, :n] = torch.tensor(enc[i].ids), True
-            out[rows] = self.run(ids, mask)
+            out[rows] = self.run(ids, mask, depths)
         return out

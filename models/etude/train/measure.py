@@ -6,12 +6,14 @@ from batch import Collator, log_shares, pack
 
 
 @torch.no_grad()
-def answers(net, enc, requests, size=24, logits=False):
+def answers(net, enc, requests, size=64, logits=False):
     """Per decision: (request index, question index, type, probabilities (or logits) in prompt order, gold index)."""
-    was = net.training
+    return _answers(net, Collator(enc), [pack(enc, q) for q in requests], size, logits)
+
+
+def _answers(net, collate, packed, size, logits):
+    was, out = net.training, []
     net.eval()
-    collate, out = Collator(enc), []
-    packed = [pack(enc, q) for q in requests]
     order = sorted(range(len(packed)), key=lambda i: len(packed[i]["state"]))
     for a in range(0, len(order), size):
         rows = order[a:a + size]
@@ -25,6 +27,13 @@ def answers(net, enc, requests, size=24, logits=False):
                 o += len(opts)
     net.train(was)
     return out
+
+
+@torch.no_grad()
+def quick(net, dev):
+    """summary of packed requests: dev is (collator, [packed])."""
+    s = summary(_answers(net, *dev, 96, False))
+    return {k: s[k] for k in ("all", "noul", "choice", "score") if s[k] is not None}
 
 
 def ece(sure, right, bins=10):

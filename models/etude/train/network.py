@@ -1,8 +1,13 @@
 """The Clef network in torch, in the two forms training needs.
 
-`sequence` reads one whole prompt token by token, as the app does. `factored` computes the same numbers from parts: a state once, each instruction
-once, each option once. It may, because this model's attention is pinned (pins.py) to look at the state alone and its delta rule to forget at once:
-no answer can depend on question ids, order or siblings, and a decision costs a tenth of a sequence. check.py measures that both forms agree.
+`sequence` reads one whole prompt token by token, as the app does. `factored` computes the same numbers from parts: each state, instruction and
+option once, and only what speaks. It may, because this model's attention is pinned (pins.py) to look at the state alone, and its delta rule to forget
+at once or to begin anew at each instruction: no answer can depend on question ids, order or siblings, and a decision costs a hundredth of a
+sequence. check.py measures that both agree.
+
+What speaks: filters over four tokens and averages that fade add phrases and the rest of an instruction to words, and an MLP mixes them (layer 0); the
+mean of the state goes into every instruction token and the last token, and an MLP multiplies both (layer 1); an option's logit is the scaled cosine of
+its words with instruction + last token (the head's prior). The head's joint part is in the file, as the format asks, and silent.
 """
 import math
 
@@ -10,14 +15,16 @@ import torch
 import torch.nn as nn
 import torch.nn.functional as F
 
-WIDTH = 256
-CONFIG = dict(hidden_size=WIDTH, intermediate_size=384, num_hidden_layers=4, full_attention_interval=2, num_attention_heads=6,
-              num_key_value_heads=3, head_dim=64, partial_rotary_factor=.25, rope_theta=10000., linear_num_key_heads=2,
-              linear_num_value_heads=4, linear_key_head_dim=64, linear_value_head_dim=64, linear_conv_kernel_dim=4, rms_norm_eps=1e-6)
-HEAD = dict(hidden_size=WIDTH, width=256, routing_layers=2, layers=1, heads=4, feedforward=384)
+WIDTH = 384
+CONFIG = dict(hidden_size=WIDTH, intermediate_size=1024, num_hidden_layers=2, full_attention_interval=2, num_attention_heads=8,
+              num_key_value_heads=4, head_dim=64, partial_rotary_factor=.25, rope_theta=10000., linear_num_key_heads=2,
+              linear_num_value_heads=8, linear_key_head_dim=64, linear_value_head_dim=64, linear_conv_kernel_dim=4, rms_norm_eps=1e-6)
+HEAD = dict(hidden_size=WIDTH, width=256, routing_layers=1, layers=1, heads=4, feedforward=256)
 D = 64               # every head of this model is this wide
 ROTARY = 16          # rotary dims of a head, pinned to zero: attention has no positions
-LEAD, KEEP = 7, 3    # context tokens read before an instruction, and those that still matter after layer 0
+RUNNING = 4          # value heads of the marking layer that keep a running average since the last mark
+FEW = 384            # MLP units that learn before the others
+LEAD = 3             # context tokens before an instruction: the filters reach that far back
 NONE, STATE, FIELDS, LAST = range(4)   # the sections of a prompt
 
 
@@ -49,33 +56,50 @@ class Delta(nn.Module):
         self.dt_bias, self.A_log = nn.Parameter(torch.zeros(self.nv)), nn.Parameter(torch.zeros(self.nv))
         self.norm, self.out_proj = Norm(D, plain=True), linear(self.nv * D, WIDTH)
 
-    def filtered(self, x, first=0):
-        """Causal convolution over time of channels from `first` on, then SiLU."""
-        x = x
-        w = self.conv1d.weight[first:, 0]
+    def filtered(self, x, first=0, count=None):
+        """Causal convolution over time (T, channels) of `count` channels from `first` on, then SiLU."""
+        w = self.conv1d.weight[first:, 0][:count]
         y = x * w[:, 3]
         for j in (1, 2, 3):
-            y = y + F.pad(x[:, :-j], (0, 0, j, 0)) * w[:, 3 - j]
+            y = y + F.pad(x[:-j], (0, 0, j, 0)) * w[:, 3 - j]
         return F.silu(y)
 
-    def gated(self, o, h):
-        z = self.in_proj_z(h).view(*h.shape[:-1], self.nv, D)
-        return self.out_proj((self.norm(o) * F.silu(z)).flatten(-2))
+    def running(self, v, write, segments):
+        """The memories of the last RUNNING heads, averages that fade: v (places, heads, D), write (places, heads). Each segment, rows of places
+        (n, T) padded with the one behind all, begins with an empty memory."""
+        out = v.new_zeros(len(v) + 1, *v.shape[1:])
+        v, write = F.pad(v, (0, 0, 0, 0, 0, 1)), F.pad(write, (0, 0, 0, 1))
+        for places in segments:
+            w = write[places].transpose(1, 2)                           # (n, heads, T)
+            left = torch.log1p(-w.clamp(max=.999)).cumsum(-1)
+            share = (left[..., :, None] - left[..., None, :]).masked_fill(torch.ones(w.shape[-1], w.shape[-1]).triu(1).bool(), -1e30).exp() * w[..., None, :]
+            mean = (share @ v[places].transpose(1, 2)).transpose(1, 2)
+            out = out.index_put((places.flatten(),), mean.flatten(0, 1).to(out.dtype))
+        return out[:-1]
 
-    def factored(self, h, section):
-        v = self.filtered(F.linear(h, self.in_proj_qkv.weight[self.v0:]), self.v0).view(*h.shape[:-1], self.nv, D) * D ** -.5
+    def gated(self, o, z):
+        return self.out_proj((self.norm(o) * F.silu(z.view(*z.shape[:-1], self.nv, D))).flatten(-2))
+
+    def factored(self, h, at, section, segments):
+        """h: rows of the distinct tokens; at: which of them stands where; section of every place; segments as `running` takes them."""
+        brief = self.nv if segments or not self.marks else self.nv - RUNNING
+        v = self.filtered(F.linear(h, self.in_proj_qkv.weight[self.v0:self.v0 + brief * D])[at], self.v0, brief * D).view(len(at), brief, D) * D ** -.5
         if self.marks:
-            mark = F.one_hot((section - 1).clamp(min=0), D).float() * (section > NONE)[..., None]
-            v = torch.cat([mark[..., None, :], v[..., 1:, :]], -2)
-        return self.gated(v, h)
+            mark = F.one_hot((section - 1).clamp(min=0), D).float() * (section > NONE)[:, None]
+            v = torch.cat([mark[:, None], v[:, 1:]], 1)
+            if segments:
+                mean = self.running(v[:, -RUNNING:].float(), torch.sigmoid(self.in_proj_b(h)[:, -RUNNING:].float())[at], segments)
+                v = torch.cat([v[:, :-RUNNING], mean], 1)
+        z = F.silu(F.linear(h, self.in_proj_z.weight[:brief * D])[at].view(len(at), brief, D))
+        return F.linear((self.norm(v) * z).flatten(1), self.out_proj.weight[:, :brief * D])
 
     def sequence(self, h):
         t, unit = len(h), lambda x: x * torch.rsqrt((x * x).sum(-1, keepdim=True) + 1e-6)
-        q, k, v = self.filtered(self.in_proj_qkv(h)[None])[0].split([self.nk * D, self.nk * D, self.nv * D], -1)
+        q, k, v = self.filtered(self.in_proj_qkv(h)).split([self.nk * D, self.nk * D, self.nv * D], -1)
         spread = lambda x: unit(x.view(t, self.nk, D)).repeat_interleave(self.nv // self.nk, 1)
         write = torch.sigmoid(self.in_proj_b(h))
         decay = -self.A_log.exp() * F.softplus(self.in_proj_a(h) + self.dt_bias)
-        return self.gated(delta_rule(spread(q) * D ** -.5, spread(k), v.view(t, self.nv, D), decay, write), h)
+        return self.gated(delta_rule(spread(q) * D ** -.5, spread(k), v.view(t, self.nv, D), decay, write), self.in_proj_z(h))
 
 
 def delta_rule(q, k, v, decay, write, chunk=32):
@@ -103,7 +127,7 @@ def delta_rule(q, k, v, decay, write, chunk=32):
 
 
 class Attention(nn.Module):
-    """Gated full attention, pinned to look at state tokens only and without positions."""
+    """Gated full attention, pinned to look at state tokens only and without positions; here it gives the last token the mean of the state."""
 
     def __init__(self, c):
         super().__init__()
@@ -120,12 +144,6 @@ class Attention(nn.Module):
         k = self.k_norm(self.k_proj(h).view(*h.shape[:-1], self.nkv, D))
         v = self.v_proj(h).view(*h.shape[:-1], self.nkv, D)
         return k.repeat_interleave(r, -2), v.repeat_interleave(r, -2)
-
-    def look(self, q, gate, k, v, mask):
-        """q (n, a, heads, D) at k, v (n, b, heads, D); mask (n, 1, a or 1, b) is added to the scores."""
-        s = q.transpose(1, 2) @ k.permute(0, 2, 3, 1) * D ** -.5
-        o = ((s + mask).softmax(-1) @ v.transpose(1, 2)).transpose(1, 2)
-        return self.o_proj((o * gate).flatten(-2))
 
     def sequence(self, h):
         t = len(h)
@@ -148,8 +166,12 @@ class MLP(nn.Module):
         self.gate_proj, self.up_proj, self.down_proj = (linear(WIDTH, c["intermediate_size"]), linear(WIDTH, c["intermediate_size"]),
                                                         linear(c["intermediate_size"], WIDTH))
 
-    def forward(self, x):
-        return self.down_proj(F.silu(self.gate_proj(x)) * self.up_proj(x))
+    def forward(self, x, drop=0.):
+        return self.down_proj(F.dropout(F.silu(self.gate_proj(x)) * self.up_proj(x), drop))
+
+    def entries(self, x, units):
+        """Gate and up of the first units."""
+        return F.linear(x, self.gate_proj.weight[:units]), F.linear(x, self.up_proj.weight[:units])
 
 
 class Layer(nn.Module):
@@ -162,8 +184,13 @@ class Layer(nn.Module):
         else:
             self.linear_attn = Delta(c, marks=i == 0)
 
-    def rest(self, x):
-        return x + self.mlp(self.post_attention_layernorm(x))
+    def met(self, x, gate, up):
+        """What the MLP adds to rows x given gate and up before the norm."""
+        r = (x.pow(2).mean(-1, keepdim=True) + 1e-6).rsqrt()
+        return F.linear(F.silu(gate * r) * (up * r), self.mlp.down_proj.weight[:, :gate.shape[-1]])
+
+    def rest(self, x, drop=0.):
+        return x + self.mlp(self.post_attention_layernorm(x), drop if self.training else 0.)
 
     def sequence(self, x):
         mixer = self.self_attn if self.full else self.linear_attn
@@ -173,6 +200,7 @@ class Layer(nn.Module):
 class Backbone(nn.Module):
     def __init__(self, c):
         super().__init__()
+        self.deep = True
         self.layers, self.norm = nn.ModuleList(Layer(c, i) for i in range(c["num_hidden_layers"])), Norm(WIDTH)
 
     def sequence(self, x):
@@ -180,32 +208,27 @@ class Backbone(nn.Module):
             x = layer.sequence(x)
         return self.norm(x)
 
-    def factored(self, states, section, parts, part_section, pick):
-        """states (B, T, H) in their sections (B, T); parts (N, H): all instruction texts end to end, each behind LEAD context tokens, with their
-        sections (N); pick (B, A): which rows of parts a state's own questions need. Returns hidden rows of the states and (B, A, H) of the picks.
-
-        Filters reach three tokens back, so what leaks from one text into the next stays within the context tokens."""
-        first = self.layers[0]
-        local = lambda l, x, s: l.rest(x + l.linear_attn.factored(l.input_layernorm(x), s))
-        states, parts = local(first, states, section), local(first, parts[None], part_section[None])[0]
-        seen = torch.zeros(section.shape).masked_fill(section != STATE, -1e4)[:, None, None]
-        causal = torch.full((states.shape[1],) * 2, -1e4).triu(1)[None, None]
-        begun = (section != NONE).float()[..., None]             # the pinned gate is shut before the state
-        asked = parts[pick]
-        for i, layer in enumerate(self.layers[1:], 1):
-            if not layer.full:
-                states, asked = local(layer, states, section), local(layer, asked, part_section[pick])
-                continue
-            a, hs = layer.self_attn, layer.input_layernorm(states)
-            k, v = a.keys(hs)
-            own = a.look(*a.queries(hs), k, v, seen + causal)
-            if i == 1:      # nothing has met its state yet: one query per part, shared by all states
-                q, gate = (x[pick] for x in a.queries(layer.input_layernorm(parts)))
-            else:
-                q, gate = a.queries(layer.input_layernorm(asked))
-            states = layer.rest(states + own * begun)
-            asked = layer.rest(asked + a.look(q, gate, k, v, seen))
-        return self.norm(states), self.norm(asked)
+    def factored(self, x, b, drop):
+        """x: embedded distinct tokens. Normed hidden rows of each instruction token beside its state (b["pair_place"], b["pair_state"]), and of
+        the last token of each state (B, H)."""
+        zero, one = self.layers
+        off = lambda y: F.dropout(y, drop, self.training)
+        segments = [b["states"], b["asks"], b["ending"]] if self.deep else []
+        x = x[b["at"]] + off(zero.linear_attn.factored(zero.input_layernorm(x), b["at"], b["section"], segments))
+        if self.deep:
+            x = zero.rest(x, drop)
+        h = one.input_layernorm(x[b["state_place"]])
+        self.mean = mean = torch.zeros(len(b["state_size"]), WIDTH).index_add(0, b["state_of"], h) / b["state_size"][:, None]
+        seen = F.linear(off(mean), one.self_attn.v_proj.weight).view(len(mean), -1, 1, D)
+        summary = one.self_attn.o_proj(torch.cat([seen, torch.zeros_like(seen)], 2).flatten(1))       # the second head of a pair is shut before the end
+        own, at = x[b["first_ask"]:], b["pair_place"] - b["first_ask"]
+        own = off(own) if self.deep else own
+        asked = own[at] + summary[b["pair_state"]]
+        units = None if self.deep else FEW
+        asked = asked + one.met(asked, *(mine[at] + its[b["pair_state"]] for mine, its in zip(one.mlp.entries(own, units), one.mlp.entries(summary, units))))
+        last = x[b["last"]] + one.self_attn.o_proj(seen.expand(-1, -1, 2, -1).flatten(1))
+        last = last + one.met(last, *one.mlp.entries(last, units))
+        return self.norm(asked), self.norm(last)
 
 
 def multihead(m, q, kv, mask=None):
@@ -247,8 +270,12 @@ class Decoder(nn.Module):
         return x + self.linear2(F.gelu(self.linear1(self.norm3(x))))
 
 
+def scale(p):
+    return p.clamp(max=math.log(100.)).exp()
+
+
 class Head(nn.Module):
-    """The joint schema head (clef.md section 6); its projection of option contexts is pinned to zero."""
+    """The joint schema head (clef.md section 6); here only the prior speaks, the rest is gated off."""
 
     def __init__(self, c):
         super().__init__()
@@ -265,14 +292,12 @@ class Head(nn.Module):
         self.option_summary_norm, self.field_norm, self.option_norm = (nn.LayerNorm(w) for _ in range(3))
         self.residual_scorer = nn.Sequential(nn.Linear(4 * w, w), nn.GELU(), nn.Identity(), nn.Linear(w, 1))
 
-    def forward(self, memory, mask, last, asked, kind, lexical, owner, alive, context=None):
-        """memory (B, T, H) normed rows with mask (B, 1, 1, T); last (B, H); asked (B, Q, H); kind (B, Q); lexical (B, O, H); owner (B, O); alive (B, O)."""
-        mem = self.memory_projection(memory)
+    def forward(self, memory, last, asked, kind, lexical, owner, alive, context):
+        """memory (B, T, H) normed rows; last (B, H); asked (B, Q, H); kind (B, Q); lexical and context (B, O, H); owner (B, O); alive (B, O)."""
+        mem, mask = self.memory_projection(memory), None
         index = owner[..., None]
         mine = asked.gather(1, index.expand(-1, -1, asked.shape[-1]))
-        r = self.option_lexical_projection(lexical) + self.option_question_projection(mine)
-        if context is not None:
-            r = r + self.option_context_projection(context)
+        r = self.option_lexical_projection(lexical) + self.option_question_projection(mine) + self.option_context_projection(context)
         for layer in self.evidence_layers:
             r = layer(r, mem, mask)
         base = self.question_projection(asked)
@@ -285,12 +310,14 @@ class Head(nn.Module):
             x = layer(x, mem, mask)
         x = self.field_norm(x)
         f, o = x.gather(1, index.expand(-1, -1, self.width)), self.option_norm(r)
-        anchor = F.normalize(mine + last[:, None], dim=-1)
-        scale = lambda p: p.clamp(max=math.log(100.)).exp()
-        prior = scale(self.prior_logit_scale) * (F.normalize(lexical, dim=-1, eps=1e-12) * anchor).sum(-1)
         cosine = F.cosine_similarity(f, o, dim=-1)
         rest = self.residual_scorer(torch.cat([f, o, f * o, (f - o).abs()], -1)).squeeze(-1)
-        return prior + torch.sigmoid(self.residual_gate) * (scale(self.joint_logit_scale) * cosine + rest)
+        return self.prior(lexical, last, asked, owner) + torch.sigmoid(self.residual_gate) * (scale(self.joint_logit_scale) * cosine + rest)
+
+    def prior(self, lexical, last, asked, owner):
+        """Scaled cosine of each option's words with its question's and the last token's hidden rows."""
+        anchor = F.normalize(asked + last[:, None], dim=-1).gather(1, owner[..., None].expand(-1, -1, asked.shape[-1]))
+        return scale(self.prior_logit_scale) * (F.normalize(lexical, dim=-1, eps=1e-12) * anchor).sum(-1)
 
 
 class Table(nn.Module):
@@ -304,8 +331,9 @@ class Table(nn.Module):
         self.matrix, self.rows = nn.Parameter(torch.zeros(vectors, WIDTH)), nn.Parameter(torch.zeros(n, WIDTH))
 
     def forward(self, ids):
+        """Rows of ids, which should be distinct: the learned ones get sparse gradients."""
         at = lambda t: F.embedding(ids, t)
-        return (at(self.vectors) @ self.matrix + at(self.rows)) * self.free + at(self.fixed)
+        return (at(self.vectors) @ self.matrix + F.embedding(ids, self.rows, sparse=True)) * self.free + at(self.fixed)
 
     def folded(self):
         return (self.vectors @ self.matrix + self.rows) * self.free + self.fixed
@@ -320,16 +348,14 @@ class Etude(nn.Module):
         super().__init__()
         self.embed, self.out, self.model, self.head = Table(n), Table(n), Backbone(CONFIG), Head(HEAD)
 
-    def forward(self, b):
+    def forward(self, b, drop=0.):
         """Logits (B, O) of a factored batch (batch.py)."""
-        hidden, asked = self.model.factored(self.embed(b["state"]), b["section"], self.embed(b["part"]), b["part_section"], b["pick"])
-        memory = self.head.hidden_norm(hidden)
-        pooled = b["pool"] @ self.head.hidden_norm(asked)
-        last, asked = pooled[:, 0], pooled[:, 1:]
-        words = self.out(b["option"])
+        asked, last = self.model.factored(self.embed(b["token"]), b, drop)
+        norm = self.head.hidden_norm
+        asked = torch.zeros(b["ask_size"].numel(), WIDTH).index_add(0, b["pair_ask"], norm(asked)) / b["ask_size"].view(-1, 1)
+        words = self.out(b["word"])[b["option_word"]]
         lexical = torch.zeros(len(b["option_size"]), WIDTH).index_add(0, b["option_row"], words) / b["option_size"][:, None]
-        mask = torch.zeros(b["section"].shape).masked_fill(b["section"] != STATE, -1e4)[:, None, None]
-        return self.head(memory, mask, last, asked, b["kind"], lexical[b["option_at"]], b["owner"], b["alive"])
+        return self.head.prior(lexical[b["option_at"]], norm(last), asked.view(*b["ask_size"].shape, -1), b["owner"])
 
     @torch.no_grad()
     def sequence(self, ids, questions):
@@ -339,7 +365,7 @@ class Etude(nn.Module):
         words, mean = self.out(ids), lambda x, s: x[s[0]:s[1]].mean(0)
         spans = [(i, s) for i, (_, _, opts) in enumerate(questions) for s in opts]
         owner = torch.tensor([i for i, _ in spans])[None]
-        logits = self.head(hidden[None], None, hidden[-1:], torch.stack([mean(hidden, s) for s, _, _ in questions])[None],
+        logits = self.head(hidden[None], hidden[-1:], torch.stack([mean(hidden, s) for s, _, _ in questions])[None],
                            torch.tensor([[k for _, k, _ in questions]]), torch.stack([mean(words, s) for _, s in spans])[None], owner,
                            torch.ones_like(owner).bool(), torch.stack([mean(hidden, s) for _, s in spans])[None])[0]
         return [logits[owner[0] == i] for i in range(len(questions))]

@@ -1,14 +1,16 @@
 """Weights that training may not move: they keep every answer independent of question ids, order and siblings.
 
-Axes of the residual stream: 0-183 word meaning, 184-247 summary of the state, then the control axes below. The first delta-rule head writes the
-section a token belongs to (state, fields, after the thinking block); attention reads it to look at state tokens only.
+Axes of the residual stream: 0-255 word meaning and 256-374 summary of the state (where they start; training mixes them), then the control axes
+below. The first delta-rule head writes the section a token belongs to (state, fields, after the thinking block); attention reads it to look at state
+tokens only. The running heads forget all at the words that open a section or an instruction.
 """
 import torch
 
-from network import D
+from network import D, RUNNING
 
-MEANING, SUMMARY = 184, 64
-MARK_STATE, MARK_SCHEMA, MARK_LAST, BIAS, IN_STATE, IN_FIELDS, AT_END, YES = range(248, 256)
+MEANING, SUMMARY = 256, 119
+CONTROL = MEANING + SUMMARY
+MARK_ASK, MARK_STATE, MARK_SCHEMA, MARK_LAST, BIAS, IN_STATE, IN_FIELDS, AT_END, YES = range(CONTROL, CONTROL + 9)
 SECTIONS = [IN_STATE, IN_FIELDS, AT_END]
 MASK = 20            # the dim of a head whose key says "state token"
 
@@ -35,8 +37,9 @@ class Pins:
             p.copy_(torch.where(m, v, p))
 
 
-def pin_delta(pins, layer):
-    """q and k constant, memory gone after one token; in the marking layer head 0 keeps the section without decay."""
+def pin_delta(pins, layer, deep):
+    """q and k constant, memory gone after one token; in the marking layer head 0 keeps the section without decay, and the
+    last heads keep a running average that begins anew at the marks."""
     g = layer.linear_attn
     w, conv, v0 = g.in_proj_qkv.weight, g.conv1d.weight, g.v0
     pins.hold(w, slice(0, v0), 0.)
@@ -44,10 +47,10 @@ def pin_delta(pins, layer):
     for start in range(0, v0, D):
         pins.hold(w, (start, BIAS), .6)
         pins.hold(conv, (start, 0, 3), 1.)
-    every = slice(None)
+    every, brief = slice(None), slice(0, g.nv - (RUNNING if g.marks else 0))
     pins.hold(g.in_proj_a.weight, every, 0.)
-    pins.hold(g.in_proj_b.weight, every, 0.)
-    pins.hold(g.in_proj_b.weight, (every, BIAS), 2.)
+    pins.hold(g.in_proj_b.weight, brief, 0.)
+    pins.hold(g.in_proj_b.weight, (brief, BIAS), 2.)
     pins.hold(g.A_log, every, 3.4)
     pins.hold(g.dt_bias, every, 2.)
     if g.marks:
@@ -59,35 +62,39 @@ def pin_delta(pins, layer):
             pins.hold(w, (v0 + j, axis), .6)
             pins.hold(g.in_proj_b.weight, (0, axis), 4.)
         pins.hold(g.in_proj_b.weight, (0, BIAS), -2.)
+        running = slice(g.nv - RUNNING, None)
+        pins.hold(g.dt_bias, running, -20.)
+        for axis in (MARK_STATE, MARK_LAST, MARK_ASK):
+            pins.hold(g.in_proj_a.weight, (running, axis), 4.)
         pins.hold(g.A_log, 0, 0.)
         pins.hold(g.dt_bias, 0, -20.)
         pins.hold(g.in_proj_z.weight, slice(0, D), 0.)
         pins.hold(g.in_proj_z.weight, (slice(0, D), BIAS), .3)
         pins.hold(g.norm.weight, slice(0, 3), 1.)
-    pins.hold(g.out_proj.weight, slice(MARK_STATE, YES), 0.)
+    pins.hold(g.out_proj.weight, slice(CONTROL if deep else MEANING, None), 0.)
+    pins.hold(layer.mlp.down_proj.weight, slice(CONTROL, None), 0.)
     if g.marks:
         pins.hold(g.out_proj.weight, (every, slice(0, D)), 0.)
         for j, axis in enumerate(SECTIONS):
             pins.hold(g.out_proj.weight, (axis, j), .2)
 
 
-def pin_attention(pins, layer, first):
-    """No rotary dims, the mask dim in every key, gates shut before the state begins.
-
-    The first head of a group carries the circuit's pool: in the first full layer into fields and the end, later into the end alone."""
+def pin_attention(pins, layer, deep):
+    """No rotary dims, the mask dim in every key and nothing else: plain means of the state; the first head of a pair is open to
+    fields and the end, the second to the end alone."""
     a = layer.self_attn
+    pins.hold(a.k_proj.weight, slice(None), 0.)
     for head in range(a.nh):
-        pool = head % (a.nh // a.nkv) == 0
-        shut = ([IN_STATE] if first else [IN_STATE, IN_FIELDS]) if pool else []
+        shut = [IN_STATE, IN_FIELDS] if head % 2 else [IN_STATE]
         q = head * 2 * D
         pins.hold(a.q_proj.weight, slice(q, q + 16), 0.)
         pins.hold(a.q_proj.weight, q + MASK, 0.)
         pins.hold(a.q_proj.weight, (q + MASK, BIAS), 1.2)
         gate = slice(q + D, q + 2 * D)
-        pins.hold(a.q_proj.weight, (gate, slice(MARK_STATE, YES)), 0.)
-        pins.hold(a.q_proj.weight, (gate, BIAS), -1.)
+        pins.hold(a.q_proj.weight, gate, 0.)
+        pins.hold(a.q_proj.weight, (gate, BIAS), -6.)
         for axis in SECTIONS:
-            pins.hold(a.q_proj.weight, (gate, axis), 0. if axis in shut else 2.2)
+            pins.hold(a.q_proj.weight, (gate, axis), 0. if axis in shut else 13.)
     for head in range(a.nkv):
         k = head * D
         pins.hold(a.k_proj.weight, slice(k, k + 16), 0.)
@@ -96,7 +103,14 @@ def pin_attention(pins, layer, first):
         pins.hold(a.k_proj.weight, (k + MASK, IN_STATE), 2.2)
     for norm in (a.q_norm, a.k_norm):
         pins.hold(norm.weight, MASK, .6)
-    pins.hold(a.o_proj.weight, slice(MARK_STATE, YES), 0.)
+    pins.hold(a.o_proj.weight, slice(CONTROL, None), 0.)
+    if not deep:            # the summary keeps axes of its own: only up reads it
+        summary = slice(MEANING, CONTROL)
+        for head in range(a.nh):
+            pins.hold(a.o_proj.weight, (summary if head % 2 else slice(0, MEANING), slice(head * D, head * D + D)), 0.)
+        pins.hold(layer.mlp.gate_proj.weight, (slice(None), summary), 0.)
+        pins.hold(layer.mlp.down_proj.weight, summary, 0.)
+    pins.hold(layer.mlp.down_proj.weight, slice(CONTROL, YES), 0.)
 
 
 def pin_head(pins, head):
@@ -131,17 +145,16 @@ def pin_head(pins, head):
     pins.hold(head.option_context_projection.weight, every, 0.)
 
 
-def pin(net):
-    """All pins of a network, after its start values are set (wire.py)."""
+def pin(net, deep):
+    """All pins of a network, after its start values are set (wire.py); until layer 0 speaks in full (deep) word and summary keep to their axes."""
     pins = Pins()
-    for i, layer in enumerate(net.model.layers):
-        pin_attention(pins, layer, i == 1) if layer.full else pin_delta(pins, layer)
-        pins.hold(layer.mlp.down_proj.weight, slice(MARK_STATE, YES), 0.)
-    net.embed.free[MARK_STATE:YES] = 0
+    for layer in net.model.layers:
+        (pin_attention if layer.full else pin_delta)(pins, layer, deep)
+    net.embed.free[:CONTROL], net.embed.free[CONTROL if deep else MEANING:] = 1, 0
     for layer in net.model.layers:
         for norm in (layer.input_layernorm, layer.post_attention_layernorm):
-            pins.hold(norm.weight, slice(MARK_STATE, YES), 0.)
-    pins.hold(net.model.norm.weight, slice(MARK_STATE, YES), 0.)
+            pins.hold(norm.weight, slice(CONTROL, YES), 0.)
+    pins.hold(net.model.norm.weight, slice(CONTROL, YES), 0.)
     pin_head(pins, net.head)
     pins.seal()
     return pins

@@ -1,6 +1,6 @@
-"""Makes Etude: tables, circuit, export, report. Each stage is kept in work/ and skipped when it is there, so a stopped run goes on.
+"""Makes Etude: tables, training, export, report. What is done is kept in work/ and not done again, so a stopped run goes on.
 
-Deterministic on one kind of machine: seeds are fixed, the number of steps is fixed, one thread does the sums.
+Deterministic on one kind of machine: seeds are fixed, the number of steps is fixed, and so are the threads.
 """
 import argparse
 import copy
@@ -13,9 +13,9 @@ import torch
 
 import accept
 import check
-import circuit
 import corpus
 import export
+import fit
 import measure
 import network
 import pins
@@ -23,13 +23,14 @@ import pool
 import report
 import splits
 import tables
+import teacher
 import wire
 from batch import Collator, pack
 from prompt import Encoder
 
 VOCABULARY = 28000
-PLAIN = .35               # share of plain cases in training, more in the last stage
-WORD_STEPS, PHRASE_STEPS, POLISH_STEPS = 700, 500, 300
+# name, batches, largest step, that of table rows, share of plain cases, dropout, states that share their questions, whether layer 0 speaks in full
+STAGES = (("words", 700, 1e-3, 1.5e-3, .3, .2, 8, False), ("phrases", 1000, 8e-4, 1.2e-3, .4, .2, 8, False), ("questions", 900, 8e-4, 1.2e-3, .4, .2, 3, True))
 FOLDER = pathlib.Path(__file__).resolve().parent.parent / "model"
 CARD = {"name": "etude", "description": "A small practice model that comes with Clefbar. It answers plain, everyday cases and shows how decision models work.",
         "release_date": "2026-11-30", "practice": True}
@@ -46,6 +47,8 @@ def note(own, reference):
 class Run:
     """The data, the splits and the evaluation sets, once."""
 
+    STAGES = STAGES
+
     def __init__(self, work):
         self.work = work
         self.split = splits.read()
@@ -61,6 +64,10 @@ class Run:
             drawn = [corpus.request(d, i, list(range(len(d["questions"]))), r, 5) for d in known for i in range(0, len(d["states"]), 4)]
             tables.build(known, [q for q in drawn if q], VOCABULARY, self.work)
         self.enc = Encoder(self.work / "tokenizer.json")
+        if not (self.work / "teacher.pt").exists():
+            known = {**self.split["corpus"], **self.split["plain"]}
+            teacher.build({**self.corpus, **self.plain}, known, self.work / "teacher.pt")
+        self.teacher = teacher.Teacher(self.work / "teacher.pt")
 
     def fresh(self):
         torch.manual_seed(0)
@@ -69,36 +76,27 @@ class Run:
         wire.wire(net, words)
         return net
 
-    def pool(self, seed, plain, share=1.):
-        return pool.Pool(self.corpus, self.plain, self.split, self.enc, seed, plain, pool.QUESTIONS, share)
+    def pool(self, seed, plain, share=1., group=8):
+        return pool.Pool(self.corpus, self.plain, self.split, self.enc, seed, plain, pool.QUESTIONS, share, group)
 
     def dev(self):
-        return {k: self.sets[k] for k in ("dev", "dev domain", "dev plain")}
+        """What training shows on its way: a third of dev, to save time."""
+        collate = Collator(self.enc)
+        return {k: (collate, [pack(self.enc, q) for q in self.sets[k][::thin]]) for k, thin in (("dev", 3), ("dev domain", 1), ("dev plain", 1))}
 
-    def circuit(self, share=1., name="", words=WORD_STEPS, phrases=PHRASE_STEPS, polish=POLISH_STEPS):
-        """The fitted circuit on a share of the training states, and an untouched network for it, with the log of its stages: words first, then words in phrases, then smaller steps."""
-        net = self.fresh()
-        m = circuit.Circuit(net, *circuit.around(self.enc, Collator(self.enc)))
-        dev = {k: [pack(self.enc, q) for q in v] for k, v in self.dev().items()}
-        plan = (("words", words, 3e-3, PLAIN), ("phrases", phrases, 1.5e-3, PLAIN), ("polish", polish, 1e-3, .5))
-        for seed, (stage, steps, rate, plain) in enumerate(plan, 1):
-            kept = self.work / f"{name}{stage}-{share:g}.pt"
-            m.phrases = stage != "words"
-            if kept.exists():
-                m.load_state_dict(torch.load(kept))
-                continue
-            log = circuit.train(m, self.pool(seed, plain, share), steps, rate=rate, row_rate=rate / 2, drop=.35, dev=dev, say=60)
-            kept.with_suffix(".json").write_text(json.dumps(log))
-            torch.save(m.state_dict(), kept)
-        stages = [json.loads((self.work / f"{name}{stage}-{share:g}.json").read_text()) for stage, *_ in plan]
-        return net, m.eval(), stages
-
-    def network(self, share=1., name="", **steps):
-        """The circuit written into the network."""
-        net, m, log = self.circuit(share, name, **steps)
-        circuit.write(net, m)
-        pins.pin(net)
-        return net.eval(), log
+    def trained(self, share=1., name="", stages=STAGES):
+        """The network trained on a share of the training states, and per stage dev accuracy as it went."""
+        net, logs = self.fresh(), []
+        for seed, (stage, steps, rate, rows, plain, drop, group, deep) in enumerate(stages, 1):
+            kept = self.work / f"{name}{stage}.pt"
+            if not kept.exists():
+                print("stage", name + stage, flush=True)
+                log = fit.train(net, pins.pin(net, deep), self.pool(seed, plain, share, group), self.enc, self.teacher, steps, rate=rate, row_rate=rows, drop=drop, deep=deep, dev=self.dev(), kept=kept.with_suffix(".part.pt"))
+                kept.with_suffix(".json").write_text(json.dumps(log))
+                torch.save(net.state_dict(), kept)
+            net.load_state_dict(torch.load(kept))
+            logs.append(json.loads(kept.with_suffix(".json").read_text()))
+        return net.eval(), logs
 
 
 def temperature(net, enc, sets):
@@ -128,17 +126,14 @@ def temperature(net, enc, sets):
 def folded(net, t):
     """A copy whose logits are divided by t through the head's own scales: every reader of the format gets the fitted temperature."""
     out = copy.deepcopy(net)
-    for scale in (out.head.prior_logit_scale, out.head.joint_logit_scale):
-        scale -= math.log(t)
-    for p in out.head.residual_scorer[3].parameters():
-        p /= t
+    out.head.prior_logit_scale -= math.log(t)
     return out
 
 
 def main():
     parse = argparse.ArgumentParser(description=__doc__)
     parse.add_argument("--work", default=str(pathlib.Path(__file__).resolve().parent / "work"))
-    parse.add_argument("--threads", type=int, default=1)
+    parse.add_argument("--threads", type=int, default=2)
     options = parse.parse_args()
     torch.set_num_threads(options.threads)
     work, begun = pathlib.Path(options.work), time.time()
@@ -146,10 +141,10 @@ def main():
     run = Run(work)
     print("1 of 4: tokenizer and word vectors", flush=True)
     run.tables()
-    print("2 of 4: circuit", flush=True)
-    net, log = run.network()
+    print("2 of 4: training", flush=True)
+    net, log = run.trained()
     print("3 of 4: temperature and export", flush=True)
-    t = temperature(net, run.enc, run.dev().values())
+    t = temperature(net, run.enc, [run.sets[k] for k in ("dev", "dev domain", "dev plain")])
     size = export.write(folded(net, t), work / "tokenizer.json", FOLDER)
     print("4 of 4: report", flush=True)
     own = report.write(run, net, log, t, size, begun)
