@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"regexp"
+	"runtime"
 	"strings"
 
 	"clefbar/engine/bench"
@@ -39,12 +40,17 @@ func (m machineFacts) processor() string {
 	return name
 }
 
-// short names the machine in one line: "M2 Max, 32 GB".
+// short names the machine in one line: "M2 Max, 32 GB". A Mac is sold by binary gigabytes, and its owner knows it by
+// that number; elsewhere the unit is the one of all other sizes, so that no part looks larger than the whole.
 func (m machineFacts) short() string {
 	if m.Memory <= 0 {
 		return m.processor()
 	}
-	return fmt.Sprintf("%s, %d GB", m.processor(), (m.Memory+1<<29)>>30)
+	unit := int64(1e9)
+	if runtime.GOOS == "darwin" {
+		unit = 1 << 30
+	}
+	return fmt.Sprintf("%s, %d GB", m.processor(), (m.Memory+unit/2)/unit)
 }
 
 func (m machineFacts) String() string {
