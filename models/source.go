@@ -177,8 +177,17 @@ func (s fsSource) read(name string, limit int64) ([]byte, error) {
 	return readCapped(f, name, limit)
 }
 
+// weights gives the bytes of a file that has them in memory, such as an embedded one, without a copy.
 func (s fsSource) weights(name string) (*blob, error) {
-	data, err := fs.ReadFile(s.fsys, name)
+	f, err := s.fsys.Open(name)
+	if err != nil {
+		return nil, systemError(name, err)
+	}
+	defer f.Close()
+	if here, ok := f.(interface{ Bytes() []byte }); ok {
+		return &blob{name: name, data: here.Bytes()}, nil
+	}
+	data, err := io.ReadAll(f)
 	if err != nil {
 		return nil, systemError(name, err)
 	}

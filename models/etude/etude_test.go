@@ -1,6 +1,7 @@
 package etude
 
 import (
+	"bytes"
 	"encoding/json"
 	"io/fs"
 	"testing"
@@ -41,5 +42,31 @@ func TestCardSaysPractice(t *testing.T) {
 	}
 	if card.Name != "etude" || !card.Practice || card.Note == "" {
 		t.Errorf("got %+v, want etude, marked as practice with a note", card)
+	}
+}
+
+// TestWeightsAreNotCopied: the files of weights give the very bytes that reading them gives, each time the same memory.
+func TestWeightsAreNotCopied(t *testing.T) {
+	bytesOf := func(name string) []byte {
+		f, err := FS().Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		here, ok := f.(interface{ Bytes() []byte })
+		if !ok {
+			t.Fatalf("%s does not give its bytes", name)
+		}
+		return here.Bytes()
+	}
+	for _, name := range []string{"model.safetensors", "joint_head.safetensors"} {
+		read, err := fs.ReadFile(FS(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, second := bytesOf(name), bytesOf(name)
+		if !bytes.Equal(first, read) || &first[0] != &second[0] {
+			t.Errorf("%s: %d bytes in place, %d read", name, len(first), len(read))
+		}
 	}
 }
