@@ -78,7 +78,8 @@ class Delta(nn.Module):
         return out[:-1]
 
     def gated(self, o, z):
-        return self.out_proj((self.norm(o) * F.silu(z.view(*z.shape[:-1], self.nv, D))).flatten(-2))
+        """What the first heads give: o (…, heads, D), z (…, heads * D)."""
+        return F.linear((self.norm(o) * F.silu(z.view(o.shape))).flatten(-2), self.out_proj.weight[:, :z.shape[-1]])
 
     def factored(self, h, at, section, segments):
         """h: rows of the distinct tokens; at: which of them stands where; section of every place; segments as `running` takes them."""
@@ -90,8 +91,7 @@ class Delta(nn.Module):
             if segments:
                 mean = self.running(v[:, -RUNNING:].float(), torch.sigmoid(self.in_proj_b(h)[:, -RUNNING:].float())[at], segments)
                 v = torch.cat([v[:, :-RUNNING], mean], 1)
-        z = F.silu(F.linear(h, self.in_proj_z.weight[:brief * D])[at].view(len(at), brief, D))
-        return F.linear((self.norm(v) * z).flatten(1), self.out_proj.weight[:, :brief * D])
+        return self.gated(v, F.linear(h, self.in_proj_z.weight[:brief * D])[at])
 
     def sequence(self, h):
         t, unit = len(h), lambda x: x * torch.rsqrt((x * x).sum(-1, keepdim=True) + 1e-6)
