@@ -16,17 +16,25 @@ const (
 	limitSpans  = 2
 )
 
-// AttnPrep splits [q|gate] per head, normalises q and k per head and rotates them.
+// AttnPrep splits [q|gate] per head, normalises q and k per head and rotates them. Where queries or
+// keys are not asked for, the kernel gets the others in their place and no head to touch them with.
 func (b *Backend) AttnPrep(q, gate, k, qg, kRaw, cos, sin backend.Buffer, a backend.Attn) {
+	queries, keys := qg != nil, kRaw != nil
+	if !queries {
+		q, gate, qg, a.Heads = k, k, kRaw, 0
+	}
+	if !keys {
+		k, kRaw, a.KVHeads = q, qg, 0
+	}
 	out := []*buffer{of(q), of(gate), of(k)}
 	x, raw, c, s := of(qg), of(kRaw), of(cos), of(sin)
 	rows, d := x.Rows(), a.HeadDim
 	if !b.ready() || rows == 0 {
 		return
 	}
-	if x.cols != 2*a.Heads*d || raw.cols != a.KVHeads*d || raw.Rows() != rows || out[0].cols != a.Heads*d || out[1].cols != a.Heads*d ||
-		out[2].cols != a.KVHeads*d || c.cols != a.Rotary/2 || a.Rotary%2 != 0 || a.Rotary > d || d%8 != 0 || d > maxHead ||
-		out[0].exact || out[1].exact || out[2].exact {
+	if queries && (x.cols != 2*a.Heads*d || out[0].cols != a.Heads*d || out[1].cols != a.Heads*d) ||
+		keys && (raw.cols != a.KVHeads*d || out[2].cols != a.KVHeads*d) || raw.Rows() != rows || c.Rows() != rows ||
+		c.cols != a.Rotary/2 || a.Rotary%2 != 0 || a.Rotary > d || d%8 != 0 || d > maxHead || out[0].exact || out[1].exact || out[2].exact {
 		b.failf("prepare attention of %d and %d heads of %d from %d and %d columns", a.Heads, a.KVHeads, d, x.cols, raw.cols)
 		return
 	}

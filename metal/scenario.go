@@ -321,7 +321,10 @@ func prepares(s *scene, d, rotary int) ([]float32, error) {
 	cos, sin := s.input(rows, rotary/2, backend.Exact, 1), s.input(rows, rotary/2, backend.Exact, 1)
 	s.Write(k, s.values((rows+2)*keyHeads*d, 1)) // other rows stay when the keys become Work
 	s.AttnPrep(q, gate, k.Slice(1, rows+1), qg, raw, cos, sin, a)
-	return s.read(q, gate, k)
+	q2, gate2, k2 := s.New(rows, heads*d, backend.Work), s.New(rows, heads*d, backend.Work), s.New(rows, keyHeads*d, backend.Work)
+	s.AttnPrep(q2, gate2, nil, qg, nil, cos, sin, a)
+	s.AttnPrep(nil, nil, k2, nil, raw, cos, sin, a)
+	return s.read(q, gate, k, q2, gate2, k2)
 }
 
 func attends(s *scene, d, group, keyHeads, rows, past int) ([]float32, error) {

@@ -168,7 +168,8 @@ type Backend interface {
 
 	// AttnPrep splits qg, (T, Heads·2·HeadDim) interleaved [q|gate] per head, normalises q and k
 	// per head and rotates their first Rotary dims by the angles whose cosines and sines are in cos and sin,
-	// (T, Rotary/2). q and gate are (T, Heads·HeadDim), k and kRaw (T, KVHeads·HeadDim).
+	// (T, Rotary/2). q and gate are (T, Heads·HeadDim), k and kRaw (T, KVHeads·HeadDim). Either q, gate and qg are nil
+	// or k and kRaw: then only the others are prepared.
 	AttnPrep(q, gate, k, qg, kRaw, cos, sin Buffer, a Attn)
 	// Attention: dst = sigmoid(gate) ⊙ softmax(q·kᵀ/√HeadDim, causal)·v. q is (T, Heads·HeadDim); k and v have
 	// past+T rows and row past+i is the last one that row i of q sees.

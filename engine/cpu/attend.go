@@ -15,18 +15,21 @@ type prep struct {
 	eps                            float32
 }
 
-// AttnPrep splits, normalises and rotates queries and keys; k may be kRaw.
+// AttnPrep splits, normalises and rotates queries, keys or both; k may be kRaw.
 func (c *CPU) AttnPrep(q, gate, k, qg, kRaw, cos, sin backend.Buffer, a backend.Attn) {
 	if c.stopped() {
 		return
 	}
-	p := &prep{
-		qg: in(qg), kRaw: in(kRaw), cos: in(cos), sin: in(sin), q: out(q), gate: out(gate), k: out(k),
-		qNorm: vectorOf(a.QNorm), kNorm: vectorOf(a.KNorm), heads: a.Heads, kvHeads: a.KVHeads, dim: a.HeadDim, rotary: a.Rotary, eps: a.Eps,
+	p := &prep{cos: in(cos), sin: in(sin), qNorm: vectorOf(a.QNorm), kNorm: vectorOf(a.KNorm), dim: a.HeadDim, rotary: a.Rotary, eps: a.Eps}
+	if qg != nil {
+		p.qg, p.q, p.gate, p.heads = in(qg), out(q), out(gate), a.Heads
 	}
-	want(p.qg.cols == 2*a.Heads*a.HeadDim && p.kRaw.cols == a.KVHeads*a.HeadDim && p.cos.cols == a.Rotary/2 && len(p.qNorm) == a.HeadDim && len(p.kNorm) == a.HeadDim,
+	if kRaw != nil {
+		p.kRaw, p.k, p.kvHeads = in(kRaw), out(k), a.KVHeads
+	}
+	want(p.qg.cols == 2*p.heads*a.HeadDim && p.kRaw.cols == p.kvHeads*a.HeadDim && p.cos.cols == a.Rotary/2 && len(p.qNorm) == a.HeadDim && len(p.kNorm) == a.HeadDim,
 		"AttnPrep", p.qg.cols, p.kRaw.cols, p.cos.cols, a)
-	c.overRows(p.qg.rows, float64(p.qg.cols)/3, func(from, to int) { c.path.prep(p, from, to) })
+	c.overRows(p.cos.rows, float64(p.qg.cols+p.kRaw.cols)/3, func(from, to int) { c.path.prep(p, from, to) })
 }
 
 // attend is softmax attention as kernels see it. spans holds from and to of each query row, or

@@ -343,16 +343,22 @@ func testAttention(t *testing.T, c *CPU, rows, past int, a backend.Attn) {
 	qn, kn := p.vector(src.floats(a.HeadDim)), p.vector(src.floats(a.HeadDim))
 	keys, values := p.buffer(past+rows, narrow, backend.Work, src.floats((past+rows)*narrow)), p.buffer(past+rows, narrow, backend.Work, src.floats((past+rows)*narrow))
 	q, gate, dst := p.buffer(rows, wide, backend.Work, nil), p.buffer(rows, wide, backend.Work, nil), p.buffer(rows, wide, backend.Work, nil)
+	q2, gate2, k2 := p.buffer(rows, wide, backend.Work, nil), p.buffer(rows, wide, backend.Work, nil), p.buffer(rows, narrow, backend.Work, nil)
 	for i, s := range p.sides {
 		a.QNorm, a.KNorm = qn[i], kn[i]
 		s.AttnPrep(q[i], gate[i], keys[i].Slice(past, past+rows), qg[i], kRaw[i], cos[i], sin[i], a)
 		s.Attention(dst[i], q[i], gate[i], keys[i], values[i], past, a)
+		s.AttnPrep(q2[i], gate2[i], nil, qg[i], nil, cos[i], sin[i], a)
+		s.AttnPrep(nil, nil, k2[i], nil, kRaw[i], cos[i], sin[i], a)
 	}
 	tolerance := map[string]float64{F32: 1e-5, BF16: 1e-2}[c.precision]
 	name := fmt.Sprint(rows, past, a.Heads, a.KVHeads, a.HeadDim)
 	p.same(name+" q", q, 1e-5)
 	p.same(name+" gate", gate, 0)
 	p.same(name+" keys", keys, 1e-5)
+	p.same(name+" q alone", q2, 1e-5)
+	p.same(name+" gate alone", gate2, 0)
+	p.same(name+" keys alone", k2, 1e-5)
 	p.same(name+" Attention", dst, tolerance)
 }
 

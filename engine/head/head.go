@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math"
 
+	"clefbar/engine"
 	"clefbar/engine/backend"
 	"clefbar/models"
 )
@@ -74,6 +75,20 @@ type decoderLayer struct {
 	norm1, norm2, norm3 norm
 	self, cross         attention
 	up, down            linear
+}
+
+// Rows returns the spans of hidden rows that Score reads for questions behind tokens: nil means all. A head
+// whose residual gate is shut (zero in float32) answers by its prior, which reads the instructions and the last
+// token alone (clef.md 6.5).
+func (h *Head) Rows(qs []engine.QuestionSpans, tokens int) []backend.Span {
+	if h.gate != 0 {
+		return nil
+	}
+	out := []backend.Span{{From: tokens - 1, To: tokens}}
+	for _, q := range qs {
+		out = append(out, backend.Span{From: q.Field.From, To: q.Field.To})
+	}
+	return out
 }
 
 // Load hands the head's weights to the backend.

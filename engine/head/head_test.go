@@ -125,6 +125,30 @@ func TestOrder(t *testing.T) {
 	}
 }
 
+// TestShutGate: a head whose gate is shut gives the prior alone, from the rows that it names.
+func TestShutGate(t *testing.T) {
+	h, b := open(t)
+	if got := h.Rows([]engine.QuestionSpans{first, other}, tokens); got != nil {
+		t.Errorf("an open head names rows: %v", got)
+	}
+	h.gate = 1e-30 // too small to show beside the prior
+	want := mustScore(t, h, first, other)
+	h.gate = sigmoid(-200)
+	got := mustScore(t, h, first, other)
+	for i := range want {
+		if !slices.Equal(got[i], want[i]) {
+			t.Errorf("question %d: got %v, want %v", i, got[i], want[i])
+		}
+	}
+	rows := h.Rows([]engine.QuestionSpans{first, other}, tokens)
+	if !slices.Equal(rows, []backend.Span{{From: 23, To: 24}, {From: 1, To: 3}, {From: 15, To: 18}}) {
+		t.Errorf("got rows %v", rows)
+	}
+	if len(b.live) > 0 {
+		t.Errorf("%d buffers were not given back", len(b.live))
+	}
+}
+
 func TestScoreRefusesNonsense(t *testing.T) {
 	h, _ := open(t)
 	for name, tt := range map[string]struct {

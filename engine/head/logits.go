@@ -95,7 +95,11 @@ func (j *job) logits(state, options, fields, last, lexical backend.Buffer) ([][]
 	j.b.LayerNorm(f, state, j.fieldNorm.w, j.fieldNorm.b, normEps)
 	j.b.LayerNorm(o, options, j.optNorm.w, j.optNorm.b, normEps)
 	j.show("head.field_norm", f)
-	host, err := j.readAll(f, o, fields, last, lexical)
+	out, err := j.prior(fields, last, lexical)
+	if err != nil {
+		return nil, err
+	}
+	host, err := j.readAll(f, o)
 	if err != nil {
 		return nil, err
 	}
@@ -103,19 +107,40 @@ func (j *job) logits(state, options, fields, last, lexical backend.Buffer) ([][]
 	if err != nil {
 		return nil, err
 	}
-	out := make([][]float32, len(j.questions))
-	for i, group := range j.groups() {
-		anchor := make([]float32, j.cfg.Hidden)
-		for c, v := range host[2].row(i) {
-			anchor[c] = v + host[3].data[c]
-		}
-		for k := group.From; k < group.To; k++ {
-			prior := float64(j.priorScale) * cosine(host[4].row(k), anchor, 1e-12)
-			joint := float64(j.jointScale)*cosine(host[0].row(i), host[1].row(k), 1e-8) + float64(residual.data[k])
-			out[i] = append(out[i], float32(prior+float64(j.gate)*joint))
+	for k, i := range j.owner {
+		joint := float64(j.jointScale)*cosine(host[0].row(i), host[1].row(k), 1e-8) + float64(residual.data[k])
+		out[k] += float64(j.gate) * joint
+	}
+	return j.byQuestion(out), nil
+}
+
+// prior scores every option by how well its words match its instruction and the end of the prompt.
+func (j *job) prior(fields, last, lexical backend.Buffer) ([]float64, error) {
+	host, err := j.readAll(fields, last, lexical)
+	if err != nil {
+		return nil, err
+	}
+	anchors := make([][]float32, len(j.fields))
+	for i := range anchors {
+		anchors[i] = make([]float32, j.cfg.Hidden)
+		for c, v := range host[0].row(i) {
+			anchors[i][c] = v + host[1].data[c]
 		}
 	}
+	out := make([]float64, len(j.options))
+	for k, i := range j.owner {
+		out[k] = float64(j.priorScale) * cosine(host[2].row(k), anchors[i], 1e-12)
+	}
 	return out, nil
+}
+
+// byQuestion groups the scores of all options.
+func (j *job) byQuestion(scores []float64) [][]float32 {
+	out := make([][]float32, len(j.questions))
+	for k, i := range j.owner {
+		out[i] = append(out[i], float32(scores[k]))
+	}
+	return out
 }
 
 // residual scores the features [F, o, F·o, |F−o|] of every option.

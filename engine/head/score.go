@@ -22,8 +22,8 @@ type job struct {
 }
 
 // Score returns one logit for every option, questions and options in the order of
-// qs (prompt order). hidden holds the backbone's final rows, one for each of ids;
-// it is overwritten. Spans must lie inside ids and not be empty.
+// qs (prompt order). hidden holds the backbone's final rows, one for each of ids, of which those
+// outside Rows need not be finished; it is overwritten. Spans must lie inside ids and not be empty.
 func (h *Head) Score(ctx context.Context, hidden backend.Buffer, ids []int32, qs []engine.QuestionSpans) ([][]float32, error) {
 	j := &job{Head: h, questions: qs}
 	if err := j.collect(hidden.Rows(), len(ids)); err != nil {
@@ -85,11 +85,23 @@ func (j *job) apply(x backend.Buffer, w backend.Weight) backend.Buffer {
 }
 
 func (j *job) run(hidden backend.Buffer, ids []int32) ([][]float32, error) {
-	memory := j.readSequence(hidden)
+	var memory backend.Buffer
+	if j.gate != 0 {
+		memory = j.b.New(hidden.Rows(), j.cfg.Width, backend.Work)
+		j.free = append(j.free, memory)
+	}
+	j.readSequence(hidden, memory)
 	fields := j.buffer(len(j.fields), j.cfg.Hidden)
 	j.b.MeanRows(fields, hidden, j.fields)
 	last := hidden.Slice(hidden.Rows()-1, hidden.Rows())
 	lexical := j.lexical(ids)
+	if j.gate == 0 {
+		prior, err := j.prior(fields, last, lexical)
+		if err != nil {
+			return nil, err
+		}
+		return j.byQuestion(prior), nil
+	}
 
 	options := j.optionQueries(hidden, lexical)
 	for i := range j.evidence {
@@ -109,24 +121,25 @@ func (j *job) run(hidden backend.Buffer, ids []int32) ([][]float32, error) {
 	return j.logits(state, options, fields, last, lexical)
 }
 
-// readSequence normalises hidden in place, block by block, and returns the memory (T, Width).
+// readSequence normalises hidden in place, block by block, and fills the memory (T, Width) unless it is nil.
 // The memory and its norms are Work: unless the backend absorbs them, their products run over
 // all tokens and six times, the other products of the head over a few rows.
-func (j *job) readSequence(hidden backend.Buffer) backend.Buffer {
-	memory := j.b.New(hidden.Rows(), j.cfg.Width, backend.Work)
-	j.free = append(j.free, memory)
+func (j *job) readSequence(hidden, memory backend.Buffer) {
 	tmp := j.b.New(min(blockRows, hidden.Rows()), hidden.Cols(), backend.Exact)
 	for from := 0; from < hidden.Rows(); from += blockRows {
 		to := min(from+blockRows, hidden.Rows())
 		part, normed := hidden.Slice(from, to), tmp.Slice(0, to-from)
 		j.b.LayerNorm(normed, part, j.hiddenNorm.w, j.hiddenNorm.b, normEps)
 		j.b.Copy(part, normed)
-		j.b.Linear([]backend.Buffer{memory.Slice(from, to)}, normed, []backend.Weight{j.memory}, nil, backend.None)
+		if memory != nil {
+			j.b.Linear([]backend.Buffer{memory.Slice(from, to)}, normed, []backend.Weight{j.memory}, nil, backend.None)
+		}
 	}
 	j.b.Free(tmp)
 	j.show("head.hidden_norm", hidden)
-	j.show("head.memory", memory)
-	return memory
+	if memory != nil {
+		j.show("head.memory", memory)
+	}
 }
 
 // lexical averages the output embeddings of each option's tokens (clef.md 6.3).

@@ -186,6 +186,7 @@ func (m *Model) score(ctx context.Context, p *plan, t *engine.Timing) (spans []e
 // scoreOne runs one prompt.
 func (m *Model) scoreOne(ctx context.Context, in qwen.Input, e *engine.Encoding, t *engine.Timing) ([][]float32, error) {
 	began := time.Now()
+	in.Rows = m.head.Rows(e.Questions, len(e.IDs))
 	hidden, err := m.qwen.Forward(ctx, in)
 	if err != nil {
 		return nil, err

@@ -7,12 +7,7 @@ import "clefbar/engine/backend"
 func (m *Model) attention(i int, x, cos, sin backend.Buffer, prefix, keep *Prefix, s *scratch) {
 	l, c := &m.layers[i], m.cfg
 	past, width := prefix.Len(), c.KVHeads*c.HeadDim
-	keys := m.b.New(past+x.Rows(), width, backend.Work)
-	values := m.b.New(past+x.Rows(), width, backend.Work)
-	if past > 0 {
-		m.b.Copy(keys.Slice(0, past), prefix.layers[i].keys)
-		m.b.Copy(values.Slice(0, past), prefix.layers[i].values)
-	}
+	keys, values := m.keysAndValues(i, x.Rows(), prefix)
 	t := s.phase()
 	defer t.end()
 	queries := c.Heads * c.HeadDim
@@ -42,4 +37,15 @@ func (m *Model) attention(i int, x, cos, sin backend.Buffer, prefix, keep *Prefi
 		return
 	}
 	m.b.Free(keys, values)
+}
+
+// keysAndValues returns buffers for the keys and values of layer i, filled as far as the prefix goes.
+func (m *Model) keysAndValues(i, rows int, prefix *Prefix) (keys, values backend.Buffer) {
+	past, width := prefix.Len(), m.cfg.KVHeads*m.cfg.HeadDim
+	keys, values = m.b.New(past+rows, width, backend.Work), m.b.New(past+rows, width, backend.Work)
+	if past > 0 {
+		m.b.Copy(keys.Slice(0, past), prefix.layers[i].keys)
+		m.b.Copy(values.Slice(0, past), prefix.layers[i].values)
+	}
+	return keys, values
 }

@@ -17,6 +17,9 @@ type Input struct {
 	Media []Media
 	// Prefix is the shared beginning that was run before; IDs continue it. nil starts afresh.
 	Prefix *Prefix
+	// Rows are the spans of the whole sequence that will be read; nil means all of it. Rows outside
+	// are left unfinished where that saves work, but they are numbers. Prefill finishes all.
+	Rows []backend.Span
 }
 
 // Media is a run of embedding rows that a vision tower made.
@@ -58,6 +61,11 @@ func (m *Model) run(in Input, keep *Prefix) (backend.Buffer, error) {
 			return nil, fmt.Errorf("run the backbone: token %d is outside the vocabulary of %d", id, m.cfg.Vocab)
 		}
 	}
+	for _, r := range in.Rows {
+		if r.From < 0 || r.From >= r.To || r.To > past+rows {
+			return nil, fmt.Errorf("run the backbone: rows [%d, %d) of %d", r.From, r.To, past+rows)
+		}
+	}
 	all := m.b.New(past+rows, m.cfg.Hidden, backend.Exact)
 	x := all.Slice(past, past+rows)
 	m.b.Embed(x, m.embed, in.IDs)
@@ -67,7 +75,12 @@ func (m *Model) run(in Input, keep *Prefix) (backend.Buffer, error) {
 	m.show("embed", 0, x)
 	cos, sin := m.angles(pos[past:])
 	s := newScratch(m.b, evenRows(rows, m.block))
+	last := len(m.layers) - 1
+	some := in.Rows != nil && keep == nil && m.layers[last].attn != nil
 	for i := range m.layers {
+		if i == last && some {
+			break
+		}
 		l := &m.layers[i]
 		if l.attn != nil {
 			m.attention(i, x, cos, sin, in.Prefix, keep, s)
@@ -77,8 +90,12 @@ func (m *Model) run(in Input, keep *Prefix) (backend.Buffer, error) {
 		m.mlp(i, x, s)
 		m.show(fmt.Sprintf("layer%d", i), 0, x)
 	}
-	m.finalNorm(x, s)
-	m.show("hidden", 0, x)
+	if some {
+		m.someRows(x, in.Rows, cos, sin, in.Prefix, s)
+	} else {
+		m.finalNorm(x, s)
+		m.show("hidden", 0, x)
+	}
 	if past > 0 {
 		m.b.Copy(all.Slice(0, past), in.Prefix.hidden)
 	}

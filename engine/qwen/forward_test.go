@@ -111,6 +111,46 @@ func TestPrefixEqualsWhole(t *testing.T) {
 	m.FreePrefix(second)
 }
 
+// TestSomeRowsEqualAll: rows that are asked for come out as if all were, whatever is left unfinished beside them,
+// behind a prefix and in small blocks too.
+func TestSomeRowsEqualAll(t *testing.T) {
+	m, _ := openModel(t, modeltest.Small)
+	ids, width := someIDs(17, 32), modeltest.Small.Hidden
+	want := forward(t, m, Input{IDs: ids})
+	for _, spans := range [][]backend.Span{{{From: 16, To: 17}}, {{From: 16, To: 17}, {From: 3, To: 9}, {From: 5, To: 11}}, {{From: 0, To: 17}}, {}} {
+		for _, block := range []int{3, mostRows} {
+			m.block = block
+			for _, split := range []int{0, 4, 12} {
+				in := Input{IDs: ids[split:], Rows: spans}
+				if split > 0 {
+					p, err := m.Prefill(context.Background(), Input{IDs: ids[:split]})
+					if err != nil {
+						t.Fatal(err)
+					}
+					defer m.FreePrefix(p)
+					in.Prefix = p
+				}
+				got := forward(t, m, in)
+				if len(got) != len(want) {
+					t.Fatalf("got %d numbers, want %d", len(got), len(want))
+				}
+				for _, s := range spans {
+					wantEqual(t, got[s.From*width:s.To*width], want[s.From*width:s.To*width], 1e-5)
+				}
+			}
+		}
+	}
+	// The work is spared: what nobody asked for is not the final row.
+	if got := forward(t, m, Input{IDs: ids, Rows: []backend.Span{{From: 16, To: 17}}}); got[0] == want[0] {
+		t.Error("a row that nobody reads was finished")
+	}
+	for _, s := range []backend.Span{{From: -1, To: 2}, {From: 2, To: 2}, {From: 3, To: 18}} {
+		if _, err := m.Forward(context.Background(), Input{IDs: ids, Rows: []backend.Span{s}}); err == nil {
+			t.Errorf("rows %v of 17 were accepted", s)
+		}
+	}
+}
+
 func TestForwardRefusesNonsense(t *testing.T) {
 	m, _ := openModel(t, modeltest.Small)
 	for name, in := range map[string]Input{

@@ -9,7 +9,13 @@ func (b *Backend) AttnPrep(q, gate, k, qg, kRaw, cos, sin backend.Buffer, a back
 		return
 	}
 	n := a.HeadDim
-	for t := range of(qg).rows {
+	if qg == nil {
+		a.Heads = 0
+	}
+	if kRaw == nil {
+		a.KVHeads = 0
+	}
+	for t := range of(cos).rows {
 		cs, sn := of(cos).row(t), of(sin).row(t)
 		for h := range a.Heads {
 			pair := of(qg).row(t)[h*2*n:][:2*n]

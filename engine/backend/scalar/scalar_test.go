@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"clefbar/engine/backend"
@@ -288,6 +289,14 @@ func TestAttnPrep(t *testing.T) {
 	})
 	x.check("gate", gate, func(r, c int) float64 { return at(qg, r, c/6*12+6+c%6) })
 	x.check("k", k, func(r, c int) float64 { return turned(func(i int) float64 { return at(kRaw, r, i) }, a.KNorm, r, c) })
+	q2, gate2, k2 := x.buffer(3, 12), x.buffer(3, 12), x.buffer(3, 6)
+	x.b.AttnPrep(q2, gate2, nil, qg, nil, cos, sin, a)
+	x.b.AttnPrep(nil, nil, k2, nil, kRaw, cos, sin, a)
+	for i, pair := range [][2]backend.Buffer{{q, q2}, {gate, gate2}, {k, k2}} {
+		if !slices.Equal(of(pair[0]).data, of(pair[1]).data) {
+			t.Errorf("result %d differs when queries and keys are prepared apart", i)
+		}
+	}
 }
 
 func TestRotate(t *testing.T) {
