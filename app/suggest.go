@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -21,14 +22,24 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 	return usage("%s", text)
 }
 
-// flagError turns a complaint about flags into a usage error and adds the flag that
+// wanted says what a flag takes, by the flag library's name of its type.
+var wanted = map[string]string{
+	"int": "a whole number", "float64": "a number", "bool": "true or false, behind =", "intSlice": "whole numbers with commas between them",
+	"stringSlice": "values with commas between them",
+}
+
+// flagError turns a complaint about flags into a usage error: what the flag takes, or the flag that
 // may have been meant.
 func flagError(cmd *cobra.Command, err error) error {
 	text := err.Error()
+	if wrong := (*pflag.InvalidValueError)(nil); errors.As(err, &wrong) {
+		if want := wanted[wrong.GetFlag().Value.Type()]; want != "" {
+			return usage("--%s is %s, not %q", wrong.GetFlag().Name, want, wrong.GetValue())
+		}
+		return usage("%s", text)
+	}
 	name, unknown := strings.CutPrefix(text, "unknown flag: --")
 	if !unknown {
-		// The flag library ends a wrong number or switch with the words of the parser in Go's library.
-		text, _, _ = strings.Cut(text, ": strconv.")
 		return usage("%s", text)
 	}
 	best, least := "", 3
