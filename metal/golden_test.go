@@ -191,6 +191,33 @@ func hidden(t *testing.T, m *qwen.Model, b *Backend, ids []int32, prefix *qwen.P
 	return rows
 }
 
+// TestSomeRows: the rows that a shut head reads come out as if all were finished, without a finding.
+func TestSomeRows(t *testing.T) {
+	t.Parallel()
+	m, b, _ := backbone(t, "tiny-9b-shape-mlx-4bit", emu.DeviceOptions{Options: emu.Options{Mode: emu.Checked}})
+	ids := tokens(70)
+	want := hidden(t, m, b, ids, nil)
+	spans := []backend.Span{{From: 69, To: 70}, {From: 20, To: 33}}
+	x, err := m.Forward(context.Background(), qwen.Input{IDs: ids, Rows: spans})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Free(x)
+	rows := make([]float32, x.Rows()*x.Cols())
+	if err := b.Read(rows, x); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range spans {
+		from, to := s.From*x.Cols(), s.To*x.Cols()
+		if d := differ(rows[from:to], want[from:to]); d > 1e-3 {
+			t.Errorf("rows [%d, %d) differ by %g", s.From, s.To, d)
+		}
+	}
+	if sameBits(rows[:x.Cols()], want[:x.Cols()]) {
+		t.Error("a row that nobody reads was finished")
+	}
+}
+
 func tokens(n int) []int32 {
 	ids := make([]int32, n)
 	for i := range ids {
