@@ -67,7 +67,11 @@ class Collator:
         token, at = np.unique(np.array(flat), return_inverse=True)
         size, asize = [np.array([len(x) for x in xs]) for xs in (inside, asked)]
         pairs = asize[ask_at]                                    # (B, Q): tokens of each question
-        return dict(token=token, at=at, section=np.array(section), last=len(self.tail) - 1, first_ask=first_ask, state_place=np.concatenate(inside), **segments,
+        asking = [np.concatenate([*(asked[j] - first_ask for j in mine), [len(flat) - first_ask]]) for mine in ask_at]     # the last token asks too
+        ends = np.cumsum([len(a) for a in asking])
+        begins = np.cumsum(size) - size
+        in_state = _padded([np.arange(a, a + n) for a, n in zip(begins, size)], size.sum())
+        return dict(asking=_padded(asking, -1), ended=ends - 1, asked=np.delete(np.arange(ends[-1]), ends - 1), in_state=in_state, token=token, at=at, section=np.array(section), last=len(self.tail) - 1, first_ask=first_ask, state_place=np.concatenate(inside), **segments,
                     state_of=np.repeat(np.arange(len(size)), size), state_size=size.astype(np.float32),
                     pair_place=np.concatenate([asked[j] for j in ask_at.flat]), pair_ask=np.repeat(np.arange(pairs.size), pairs.flat),
                     pair_state=np.repeat(np.arange(len(pairs)), pairs.sum(1)), ask_size=pairs.astype(np.float32))

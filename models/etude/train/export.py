@@ -14,7 +14,10 @@ PLUS_ONE = ("layernorm.weight", "model.norm.weight", "q_norm.weight", "k_norm.we
 
 
 def affine(w, bits):
-    """Codes, bf16 scales and biases of MLX's affine quantisation (clef.md 1.5)."""
+    """Codes, bf16 scales and biases of MLX's affine quantisation (clef.md 1.5).
+
+    Zero stays zero where the mask of pins.py needs it: in groups of weights that have only zeros beside positive or negative numbers, and in
+    the last group of a table's rows, the control axes, whose steps are rounded up to four significant bits for that."""
     rows, cols = w.shape
     x = w.float().reshape(rows, cols // GROUP, GROUP)
     low, high, top = x.amin(-1), x.amax(-1), 2 ** bits - 1
@@ -23,10 +26,21 @@ def affine(w, bits):
     scale, edge = torch.where(down, scale, -scale), torch.where(down, low, high)
     steps = (edge / scale).round()
     scale = torch.where(steps != 0, edge / torch.where(steps != 0, steps, torch.ones_like(steps)), scale)
-    bias = torch.where(steps != 0, edge, torch.zeros_like(edge))
-    codes = ((x - bias[..., None]) / scale[..., None]).round().clamp(0, top)
+    from_zero = (low == 0) | (high == 0)
+    bias = torch.where((steps != 0) & ~from_zero, edge, 0.)
+    if bits == TABLE_BITS:
+        last = coarse((high[:, -1] - low[:, -1]) / (top - 1))       # a step to spare: both ends fit around the code of zero
+        scale[:, -1], bias[:, -1] = last, (low[:, -1] / last).round() * last
+    scale = torch.where(from_zero, scale.abs() * torch.where(high > 0, 1., -1.), scale)
     s, b = scale.bfloat16(), bias.bfloat16()
+    codes = ((x - bias[..., None]) / scale[..., None]).round().clamp(0, top)
     return codes.reshape(rows, cols).long(), s, b
+
+
+def coarse(x):
+    """The next larger numbers of four significant bits: their multiples up to 15 are exact in bf16."""
+    unit = 2. ** (x.clamp(min=1e-7).log2().floor() - 3)
+    return (x.clamp(min=1e-7) / unit).ceil() * unit
 
 
 def packed(codes, bits):

@@ -40,7 +40,8 @@ def trained(net, deep):
     layers = [g.in_proj_qkv.weight, g.in_proj_z.weight, g.conv1d.weight, g.norm.weight, g.out_proj.weight,
               one.self_attn.o_proj.weight, one.mlp.gate_proj.weight, one.mlp.up_proj.weight, one.mlp.down_proj.weight]
     if deep:
-        layers += [g.in_proj_b.weight, zero.mlp.gate_proj.weight, zero.mlp.up_proj.weight, zero.mlp.down_proj.weight, one.self_attn.v_proj.weight]
+        layers += [g.in_proj_b.weight, zero.mlp.gate_proj.weight, zero.mlp.up_proj.weight, zero.mlp.down_proj.weight]
+        layers += [one.self_attn.q_proj.weight, one.self_attn.k_proj.weight, one.self_attn.v_proj.weight, one.self_attn.q_norm.weight, one.self_attn.k_norm.weight]
     return [net.embed.matrix, net.out.matrix], layers, [head.prior_logit_scale, head.hidden_norm.weight, head.hidden_norm.bias], [net.embed.rows, net.out.rows]
 
 
@@ -63,7 +64,7 @@ def loss_of(net, b, drop, smooth, teacher, side):
     return -(want * torch.where(b["alive"], ls, 0.)).sum() / n, told
 
 
-def train(net, pin, pool, enc, teacher, steps, size=96, rate=1e-3, layers=3, row_rate=1.5e-3, drop=.2, decay=.1, smooth=.03, dev=(), say=180, kept=None, bf16=True, deep=True):
+def train(net, pin, pool, enc, teacher, steps, size=96, rate=1e-3, layers=3, row_rate=1.5e-3, drop=.2, decay=.1, smooth=.03, dev=(), say=180, kept=None, deep=True):
     """Train for `steps` batches; layers is how much larger the layers' steps are. Returns the accuracy on dev as it went."""
     torch.manual_seed(0)
     net.train()
@@ -97,7 +98,7 @@ def train(net, pin, pool, enc, teacher, steps, size=96, rate=1e-3, layers=3, row
             for g in optimiser.param_groups:
                 g["lr"] = top * k * g.get("factor", 1)
         b = collate(next(batches))
-        with torch.autocast("cpu", torch.bfloat16, enabled=bf16):
+        with torch.autocast("cpu", torch.bfloat16):
             loss, told = loss_of(net, b, drop, smooth, teacher, side)
         (loss + told if deep else loss).backward()
         torch.nn.utils.clip_grad_norm_(dense, 1.)

@@ -6,8 +6,8 @@ at once or to begin anew at each instruction: no answer can depend on question i
 sequence. check.py measures that both agree.
 
 What speaks: filters over four tokens and averages that fade add phrases and the rest of an instruction to words, and an MLP mixes them (layer 0); the
-mean of the state goes into every instruction token and the last token, and an MLP multiplies both (layer 1); an option's logit is the scaled cosine of
-its words with instruction + last token (the head's prior). The head's joint part is in the file, as the format asks, and silent.
+state goes into every instruction token and the last token, at first as its plain mean, later by attention, and an MLP multiplies both (layer 1); an
+option's logit is the scaled cosine of its words with instruction + last token (the head's prior). The head's joint part is in the file, as the format asks, and silent.
 """
 import math
 
@@ -16,8 +16,8 @@ import torch.nn as nn
 import torch.nn.functional as F
 
 WIDTH = 384
-CONFIG = dict(hidden_size=WIDTH, intermediate_size=1024, num_hidden_layers=2, full_attention_interval=2, num_attention_heads=8,
-              num_key_value_heads=4, head_dim=64, partial_rotary_factor=.25, rope_theta=10000., linear_num_key_heads=2,
+CONFIG = dict(hidden_size=WIDTH, intermediate_size=1536, num_hidden_layers=2, full_attention_interval=2, num_attention_heads=12,
+              num_key_value_heads=6, head_dim=64, partial_rotary_factor=.25, rope_theta=10000., linear_num_key_heads=2,
               linear_num_value_heads=8, linear_key_head_dim=64, linear_value_head_dim=64, linear_conv_kernel_dim=4, rms_norm_eps=1e-6)
 HEAD = dict(hidden_size=WIDTH, width=256, routing_layers=1, layers=1, heads=4, feedforward=256)
 D = 64               # every head of this model is this wide
@@ -44,11 +44,11 @@ class Norm(nn.Module):
 
 
 class Delta(nn.Module):
-    """A gated delta rule layer. Value head 0 of the first one marks the section; all other heads forget at once and are local filters."""
+    """The gated delta rule layer. Value head 0 marks the section, the last RUNNING heads average, all others forget at once and are local filters."""
 
-    def __init__(self, c, marks):
+    def __init__(self, c):
         super().__init__()
-        self.nk, self.nv, self.marks = c["linear_num_key_heads"], c["linear_num_value_heads"], marks
+        self.nk, self.nv = c["linear_num_key_heads"], c["linear_num_value_heads"]
         self.v0 = 2 * self.nk * D
         self.in_proj_qkv = linear(WIDTH, self.v0 + self.nv * D)
         self.in_proj_z, self.in_proj_b, self.in_proj_a = linear(WIDTH, self.nv * D), linear(WIDTH, self.nv), linear(WIDTH, self.nv)
@@ -83,14 +83,13 @@ class Delta(nn.Module):
 
     def factored(self, h, at, section, segments):
         """h: rows of the distinct tokens; at: which of them stands where; section of every place; segments as `running` takes them."""
-        brief = self.nv if segments or not self.marks else self.nv - RUNNING
+        brief = self.nv if segments else self.nv - RUNNING
         v = self.filtered(F.linear(h, self.in_proj_qkv.weight[self.v0:self.v0 + brief * D])[at], self.v0, brief * D).view(len(at), brief, D) * D ** -.5
-        if self.marks:
-            mark = F.one_hot((section - 1).clamp(min=0), D).float() * (section > NONE)[:, None]
-            v = torch.cat([mark[:, None], v[:, 1:]], 1)
-            if segments:
-                mean = self.running(v[:, -RUNNING:].float(), torch.sigmoid(self.in_proj_b(h)[:, -RUNNING:].float())[at], segments)
-                v = torch.cat([v[:, :-RUNNING], mean], 1)
+        mark = F.one_hot((section - 1).clamp(min=0), D).float() * (section > NONE)[:, None]
+        v = torch.cat([mark[:, None], v[:, 1:]], 1)
+        if segments:
+            mean = self.running(v[:, -RUNNING:].float(), torch.sigmoid(self.in_proj_b(h)[:, -RUNNING:].float())[at], segments)
+            v = torch.cat([v[:, :-RUNNING], mean], 1)
         return self.gated(v, F.linear(h, self.in_proj_z.weight[:brief * D])[at])
 
     def sequence(self, h):
@@ -127,7 +126,7 @@ def delta_rule(q, k, v, decay, write, chunk=32):
 
 
 class Attention(nn.Module):
-    """Gated full attention, pinned to look at state tokens only and without positions; here it gives the last token the mean of the state."""
+    """Gated full attention, pinned to look at state tokens only and without positions."""
 
     def __init__(self, c):
         super().__init__()
@@ -140,15 +139,28 @@ class Attention(nn.Module):
         return self.q_norm(q), torch.sigmoid(gate)
 
     def keys(self, h):
-        r = self.nh // self.nkv
         k = self.k_norm(self.k_proj(h).view(*h.shape[:-1], self.nkv, D))
-        v = self.v_proj(h).view(*h.shape[:-1], self.nkv, D)
-        return k.repeat_interleave(r, -2), v.repeat_interleave(r, -2)
+        return k, self.v_proj(h).view(*h.shape[:-1], self.nkv, D)
+
+    def factored(self, asking, state, rows, places, drop):
+        """What each query sees in its state, (queries that exist, H): asking (n, H) distinct rows that ask, rows (B, P) which of them asks (-1: none);
+        state (m, H) rows of all states, places (B, T) which of them stands where (m: nothing)."""
+        (n, p), t, r = rows.shape, places.shape[1], self.nh // self.nkv
+        q, gate = self.queries(asking)
+        k, v = self.keys(state)
+        k, v = (F.pad(x, (0, 0, 0, 0, 0, 1))[places].movedim(1, 2) for x in (k, v))           # (B, nkv, T, D)
+        q = q[rows].unflatten(2, (self.nkv, r)).permute(0, 2, 3, 1, 4).flatten(2, 3)           # (B, nkv, r * P, D)
+        s = (q @ k.mT) * D ** -.5
+        out = s.masked_fill((places == len(state))[:, None, None], -1e9).softmax(-1) @ v
+        out = out.unflatten(2, (r, p)).permute(0, 3, 1, 2, 4).flatten(2)
+        out = out * F.dropout(torch.ones(n, 1, out.shape[-1]), drop)
+        real = rows >= 0
+        return self.o_proj(out[real] * gate.flatten(1)[rows[real]])
 
     def sequence(self, h):
-        t = len(h)
+        t, r = len(h), self.nh // self.nkv
         q, gate = self.queries(h)
-        k, v = self.keys(h)
+        k, v = (x.repeat_interleave(r, -2) for x in self.keys(h))
         turn = torch.arange(t)[:, None] / 10000. ** (torch.arange(0, ROTARY, 2) / ROTARY)
         cos, sin = turn.cos()[:, None], turn.sin()[:, None]
 
@@ -182,7 +194,7 @@ class Layer(nn.Module):
         if self.full:
             self.self_attn = Attention(c)
         else:
-            self.linear_attn = Delta(c, marks=i == 0)
+            self.linear_attn = Delta(c)
 
     def met(self, x, gate, up):
         """What the MLP adds to rows x given gate and up before the norm."""
@@ -219,15 +231,18 @@ class Backbone(nn.Module):
             x = zero.rest(x, drop)
         h = one.input_layernorm(x[b["state_place"]])
         self.mean = mean = torch.zeros(len(b["state_size"]), WIDTH).index_add(0, b["state_of"], h) / b["state_size"][:, None]
+        if self.deep:
+            own = off(torch.cat([x[b["first_ask"]:], x[b["last"]][None]]))
+            asked = own[b["asking"][b["asking"] >= 0]] + one.self_attn.factored(one.input_layernorm(own), h, b["asking"], b["in_state"], drop if self.training else 0.)
+            asked = self.norm(one.rest(asked, drop))
+            return asked[b["asked"]], asked[b["ended"]]
         seen = F.linear(off(mean), one.self_attn.v_proj.weight).view(len(mean), -1, 1, D)
         summary = one.self_attn.o_proj(torch.cat([seen, torch.zeros_like(seen)], 2).flatten(1))       # the second head of a pair is shut before the end
         own, at = x[b["first_ask"]:], b["pair_place"] - b["first_ask"]
-        own = off(own) if self.deep else own
         asked = own[at] + summary[b["pair_state"]]
-        units = None if self.deep else FEW
-        asked = asked + one.met(asked, *(mine[at] + its[b["pair_state"]] for mine, its in zip(one.mlp.entries(own, units), one.mlp.entries(summary, units))))
+        asked = asked + one.met(asked, *(mine[at] + its[b["pair_state"]] for mine, its in zip(one.mlp.entries(own, FEW), one.mlp.entries(summary, FEW))))
         last = x[b["last"]] + one.self_attn.o_proj(seen.expand(-1, -1, 2, -1).flatten(1))
-        last = last + one.met(last, *one.mlp.entries(last, units))
+        last = last + one.met(last, *one.mlp.entries(last, FEW))
         return self.norm(asked), self.norm(last)
 
 

@@ -12,7 +12,7 @@ MEANING, SUMMARY = 256, 119
 CONTROL = MEANING + SUMMARY
 MARK_ASK, MARK_STATE, MARK_SCHEMA, MARK_LAST, BIAS, IN_STATE, IN_FIELDS, AT_END, YES = range(CONTROL, CONTROL + 9)
 SECTIONS = [IN_STATE, IN_FIELDS, AT_END]
-MASK = 20            # the dim of a head whose key says "state token"
+MASK, BALLAST = 20, 0    # dims of a head: one whose key says "not of the state", and one no query reads, which keeps keys of little content from growing
 
 
 class Pins:
@@ -47,49 +47,51 @@ def pin_delta(pins, layer, deep):
     for start in range(0, v0, D):
         pins.hold(w, (start, BIAS), .6)
         pins.hold(conv, (start, 0, 3), 1.)
-    every, brief = slice(None), slice(0, g.nv - (RUNNING if g.marks else 0))
+    every, brief = slice(None), slice(0, g.nv - RUNNING)
     pins.hold(g.in_proj_a.weight, every, 0.)
     pins.hold(g.in_proj_b.weight, brief, 0.)
     pins.hold(g.in_proj_b.weight, (brief, BIAS), 2.)
     pins.hold(g.A_log, every, 3.4)
     pins.hold(g.dt_bias, every, 2.)
-    if g.marks:
-        head = slice(v0, v0 + D)
-        pins.hold(w, head, 0.)
-        pins.hold(conv, head, 0.)
-        pins.hold(conv, (head, 0, 3), 1.)
-        for j, axis in enumerate((MARK_STATE, MARK_SCHEMA, MARK_LAST)):
-            pins.hold(w, (v0 + j, axis), .6)
-            pins.hold(g.in_proj_b.weight, (0, axis), 4.)
-        pins.hold(g.in_proj_b.weight, (0, BIAS), -2.)
-        running = slice(g.nv - RUNNING, None)
-        pins.hold(g.dt_bias, running, -20.)
-        for axis in (MARK_STATE, MARK_LAST, MARK_ASK):
-            pins.hold(g.in_proj_a.weight, (running, axis), 4.)
-        pins.hold(g.A_log, 0, 0.)
-        pins.hold(g.dt_bias, 0, -20.)
-        pins.hold(g.in_proj_z.weight, slice(0, D), 0.)
-        pins.hold(g.in_proj_z.weight, (slice(0, D), BIAS), .3)
-        pins.hold(g.norm.weight, slice(0, 3), 1.)
+    head = slice(v0, v0 + D)
+    pins.hold(w, head, 0.)
+    pins.hold(conv, head, 0.)
+    pins.hold(conv, (head, 0, 3), 1.)
+    for j, axis in enumerate((MARK_STATE, MARK_SCHEMA, MARK_LAST)):
+        pins.hold(w, (v0 + j, axis), .6)
+        pins.hold(g.in_proj_b.weight, (0, axis), 4.)
+    pins.hold(g.in_proj_b.weight, (0, BIAS), -2.)
+    running = slice(g.nv - RUNNING, None)
+    pins.hold(g.dt_bias, running, -20.)
+    for axis in (MARK_STATE, MARK_LAST, MARK_ASK):
+        pins.hold(g.in_proj_a.weight, (running, axis), 4.)
+    pins.hold(g.A_log, 0, 0.)
+    pins.hold(g.dt_bias, 0, -20.)
+    pins.hold(g.in_proj_z.weight, slice(0, D), 0.)
+    pins.hold(g.in_proj_z.weight, (slice(0, D), BIAS), .3)
+    pins.hold(g.norm.weight, slice(0, 3), 1.)
     pins.hold(g.out_proj.weight, slice(CONTROL if deep else MEANING, None), 0.)
     pins.hold(layer.mlp.down_proj.weight, slice(CONTROL, None), 0.)
-    if g.marks:
-        pins.hold(g.out_proj.weight, (every, slice(0, D)), 0.)
-        for j, axis in enumerate(SECTIONS):
-            pins.hold(g.out_proj.weight, (axis, j), .2)
+    pins.hold(g.out_proj.weight, (every, slice(0, D)), 0.)
+    for j, axis in enumerate(SECTIONS):
+        pins.hold(g.out_proj.weight, (axis, j), .2)
 
 
 def pin_attention(pins, layer, deep):
-    """No rotary dims, the mask dim in every key and nothing else: plain means of the state; the first head of a pair is open to
-    fields and the end, the second to the end alone."""
+    """No rotary dims but the ballast. The mask is exactly zero in keys of the state and far below all content elsewhere, so only the state is seen: every
+    section but the state has an axis of its own, or two (prefix). Until layer 0 speaks in full (deep) keys have no content, which gives plain means. The first head of a pair is open to fields and the end, the second to the end alone; the heads beyond word meanings speak when
+    deep and are open to both."""
     a = layer.self_attn
-    pins.hold(a.k_proj.weight, slice(None), 0.)
+    plain = MEANING // D * (a.nh // a.nkv)
+    if not deep:
+        pins.hold(a.k_proj.weight, slice(None), 0.)
+        pins.hold(a.o_proj.weight, (slice(None), slice(plain * D, None)), 0.)
     for head in range(a.nh):
-        shut = [IN_STATE, IN_FIELDS] if head % 2 else [IN_STATE]
+        shut = [IN_STATE, IN_FIELDS] if head % 2 and head < plain else [IN_STATE]
         q = head * 2 * D
         pins.hold(a.q_proj.weight, slice(q, q + 16), 0.)
         pins.hold(a.q_proj.weight, q + MASK, 0.)
-        pins.hold(a.q_proj.weight, (q + MASK, BIAS), 1.2)
+        pins.hold(a.q_proj.weight, (q + MASK, BIAS), 4.)
         gate = slice(q + D, q + 2 * D)
         pins.hold(a.q_proj.weight, gate, 0.)
         pins.hold(a.q_proj.weight, (gate, BIAS), -6.)
@@ -99,15 +101,18 @@ def pin_attention(pins, layer, deep):
         k = head * D
         pins.hold(a.k_proj.weight, slice(k, k + 16), 0.)
         pins.hold(a.k_proj.weight, k + MASK, 0.)
-        pins.hold(a.k_proj.weight, (k + MASK, BIAS), -.8)
-        pins.hold(a.k_proj.weight, (k + MASK, IN_STATE), 2.2)
-    for norm in (a.q_norm, a.k_norm):
-        pins.hold(norm.weight, MASK, .6)
+        for axis in (IN_FIELDS, AT_END):
+            pins.hold(a.k_proj.weight, (k + MASK, axis), -1000.)
+        pins.hold(a.k_proj.weight, (k + BALLAST, BIAS), -8.)
+        pins.hold(a.k_proj.weight, (k + BALLAST, IN_STATE), 14.)
+    pins.hold(a.q_norm.weight, MASK, 299.)
+    pins.hold(a.k_norm.weight, MASK, .6)
     pins.hold(a.o_proj.weight, slice(CONTROL, None), 0.)
     if not deep:            # the summary keeps axes of its own: only up reads it
         summary = slice(MEANING, CONTROL)
         for head in range(a.nh):
-            pins.hold(a.o_proj.weight, (summary if head % 2 else slice(0, MEANING), slice(head * D, head * D + D)), 0.)
+            if head < plain:
+                pins.hold(a.o_proj.weight, (summary if head % 2 else slice(0, MEANING), slice(head * D, head * D + D)), 0.)
         pins.hold(layer.mlp.gate_proj.weight, (slice(None), summary), 0.)
         pins.hold(layer.mlp.down_proj.weight, summary, 0.)
     pins.hold(layer.mlp.down_proj.weight, slice(CONTROL, YES), 0.)

@@ -39,18 +39,16 @@ def filled(domains):
     return out
 
 
-def state_curve(run):
-    """Dev accuracy of short runs on a share of the training states."""
-    rows = []
-    for share in CURVE:
-        kept = run.work / f"curve-{share:g}.json"
-        if not kept.exists():
-            log = run.trained(share, f"curve-{share:g}-", [("short", CURVE_STEPS, *run.STAGES[0][2:])])[1]
-            dev = {"score": None, "choice": None, **log[0][-1]["dev"]}
-            states = len(run.pool(1, .35, share).groups["corpus"])
-            kept.write_text(json.dumps({"states": states, "dev": dev}))
-        rows.append(json.loads(kept.read_text()))
-    return rows
+def short(run, share=1., random=False):
+    """Dev accuracy of a short run of the first stage on a share of the training states."""
+    name = "random" if random else f"curve-{share:g}"
+    kept = run.work / f"{name}.json"
+    if not kept.exists():
+        log = run.trained(share, name + "-", [("short", CURVE_STEPS, *run.STAGES[0][2:])], random)[1]
+        dev = {"score": None, "choice": None, **log[0][-1]["dev"]}
+        states = len(run.pool(1, .35, share).groups["corpus"])
+        kept.write_text(json.dumps({"states": states, "dev": dev}))
+    return json.loads(kept.read_text())
 
 
 def references(run):
@@ -99,8 +97,8 @@ frozen before training. *Unseen state*: known domains and questions, other state
 questions right, the twelve plain sets `*_more` were written, by writers who did not see it. The weights were chosen on *dev* states alone, and the temperature is fitted on them; that it weighs the dev domain as much as dev was decided after unseen domains had shown a calibration error of 0.075.
 
 What answers: word vectors that start from a sentence encoder's and learn; filters over four tokens, averages that fade over an instruction or a
-state, and an MLP on both (layer 0); the mean of the state's tokens in every token of an instruction and in the last one, and an MLP that multiplies word and
-mean (layer 1); and the head's prior. Beside the decisions the mean learns to tell what two layers of the sentence encoder say of the state.
+state, and an MLP on both (layer 0); attention from every token of an instruction and from the last one to the state's tokens, and an MLP that multiplies what
+meets there (layer 1); and the head's prior. Beside the decisions the mean of the state learns to tell what two layers of the sentence encoder say of it.
 The head's joint part is in the file, as the format asks, and adds nothing. The pins of `train/pins.py` keep attention on the state alone and let
 averages begin anew with each instruction, so no answer depends on question ids, order or siblings."""
 
@@ -152,11 +150,12 @@ def samples(margins):
 
 
 def curves(run, log):
-    states = [[f"{r['states']:,}", cell(r["dev"])] for r in state_curve(run)]
+    states = [[f"{r['states']:,}", cell(r["dev"])] for r in (short(run, share) for share in CURVE)]
+    starts = [[name, cell(short(run, random=random)["dev"])] for name, random in (("the sentence encoder's word vectors", False), ("random vectors of the same lengths", True))]
     steps = [[stage, f"{r['decisions']:,}", *(cell(r[k]) for k in ("dev", "dev domain", "dev plain"))] for stage, rows in zip((name for name, *_ in run.STAGES), log) for r in rows]
     notes = dict.fromkeys(r["note"] for rows in log for r in rows if "note" in r)        # a stage kept from another form of the network says so in its log
     return f"## Curves\n\nOver states: short runs of the first stage ({CURVE_STEPS} steps) on a share of the training states, dev:\n\n" + \
-        table(["corpus states trained on", "dev"], states) + "\n\nOver decisions seen, in the three stages of training:\n\n" + table(["stage", "decisions", "dev", "dev domain", "dev plain"], steps) + \
+        table(["corpus states trained on", "dev"], states) + "\n\nOver starts: the same short run from two tables of vectors, all else equal, dev:\n\n" + table(["start", "dev"], starts) + "\n\nOver decisions seen, in the three stages of training:\n\n" + table(["stage", "decisions", "dev", "dev domain", "dev plain"], steps) + \
         "".join(f"\n\n{n}" for n in notes)
 
 

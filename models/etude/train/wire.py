@@ -9,7 +9,7 @@ from network import D, FEW, RUNNING, WIDTH
 from pins import BIAS, CONTROL, MARK_ASK, MARK_LAST, MARK_SCHEMA, MARK_STATE, MEANING, SUMMARY, YES
 
 EMBED_SCALE, CONSTANT = 6., 5.
-GATED_OFF = -30.
+GATED_OFF = -200.   # a sigmoid of 0 in float32: whoever reads it may skip the joint part
 
 
 def start_layers(net):
@@ -36,16 +36,15 @@ def start_layers(net):
 
 
 def start_attention(a):
-    """Keys begin without content, so every look is a plain mean; the heads carry word meanings as they are."""
-    a.k_proj.weight.zero_(), a.q_proj.weight.zero_()
+    """Keys begin without content, so every look is a plain mean; the heads carry word meanings as they are, and more of them are silent."""
+    a.k_proj.weight.zero_(), a.q_proj.weight.mul_(.6)
     a.q_norm.weight.fill_(1.5), a.k_norm.weight.fill_(1.5)
     group = a.nh // a.nkv
-    for kv in range(a.nkv):
-        n = min(D, MEANING - kv * D)
-        a.v_proj.weight[kv * D:(kv + 1) * D] = 0
-        a.v_proj.weight[kv * D:kv * D + n, kv * D:kv * D + n] = torch.eye(n)
+    a.v_proj.weight[:MEANING] = torch.eye(MEANING, WIDTH)
+    for kv in range(MEANING // D):
+        at = slice(kv * D, kv * D + D)
         for h, matrix, to in ((kv * group, torch.eye(MEANING, SUMMARY) * 1.5, MEANING), (kv * group + 1, torch.eye(MEANING) * 2, 0)):
-            a.o_proj.weight[to:to + matrix.shape[1], h * D:h * D + n] = matrix[kv * D:kv * D + n].T
+            a.o_proj.weight[to:to + matrix.shape[1], h * D:h * D + D] = matrix[at].T
 
 
 def start_running(g):
@@ -78,7 +77,8 @@ def start_tables(net, table, weight, text):
     net.out.matrix[:MEANING, :MEANING] = torch.eye(MEANING)
     net.embed.fixed[:, BIAS] = CONSTANT
     at = {t: i for i, t in enumerate(text)}
-    for axis, token in ((MARK_STATE, "STATE"), (MARK_SCHEMA, "SCHEMA"), (MARK_LAST, "</think>"), (MARK_ASK, "INSTRUCTION")):
+    marks = ((MARK_STATE, "STATE"), (MARK_SCHEMA, "SCHEMA"), (MARK_LAST, "</think>"), (MARK_ASK, "INSTRUCTION"), (MARK_STATE, "<|im_start|>"), (MARK_SCHEMA, "<|im_start|>"))
+    for axis, token in marks:           # what stands before the state is of two sections, which no token of the state is
         net.embed.fixed[at[token], axis] = 6.
         net.embed.vectors[at[token]] = 0
     for i, t in enumerate(text):
