@@ -12,9 +12,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"clefbar/engine/local"
+	"clefbar/models"
 	"clefbar/models/etude"
+	"clefbar/models/modeltest"
 )
 
 var update = flag.Bool("update", false, "record Etude's references again")
@@ -56,7 +59,12 @@ func TestEtudeReferences(t *testing.T) {
 
 func ask(t *testing.T, precision string) Answers {
 	t.Helper()
-	m, err := local.OpenFS(t.Context(), etude.FS(), "etude", local.Options{Precision: precision, Temperature: 3})
+	return askOf(t, etude.FS(), precision)
+}
+
+func askOf(t *testing.T, files fs.FS, precision string) Answers {
+	t.Helper()
+	m, err := local.OpenFS(t.Context(), files, "etude", local.Options{Precision: precision, Temperature: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,6 +74,64 @@ func ask(t *testing.T, precision string) Answers {
 		t.Fatal(err)
 	}
 	return answers
+}
+
+// TestEtudeInBothLayouts: the same weights in the Hugging Face layout, not quantised, give the same answers.
+func TestEtudeInBothLayouts(t *testing.T) {
+	here, err := models.OpenFS(etude.FS(), "etude")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer here.Close()
+	files := fstest.MapFS{}
+	for _, name := range []string{"joint_head_config.json", "joint_head.safetensors", "tokenizer.json", "tokenizer_config.json", "clefbar.json"} {
+		data, err := fs.ReadFile(etude.FS(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[name] = &fstest.MapFile{Data: data}
+	}
+	c := here.Config
+	backbone, _ := modeltest.Shape{
+		Vocab: c.Vocab, Hidden: c.Hidden, MLP: c.MLP, Layers: c.Layers(), Interval: 2, Heads: c.Heads, KVHeads: c.KVHeads, HeadDim: c.HeadDim,
+		KeyHeads: c.KeyHeads, ValueHeads: c.ValueHeads, KeyDim: c.KeyDim, ValueDim: c.ValueDim,
+	}.Plan()
+	for i := range backbone {
+		b := &backbone[i]
+		w := here.Tensor(strings.TrimPrefix(b.Name, "model.language_model."))
+		b.DType, b.Data = "F32", w.Floats()
+		if modeltest.Centred(b.Name) {
+			for k := range b.Data {
+				b.Data[k]--
+			}
+		}
+	}
+	files["model.safetensors"] = &fstest.MapFile{Data: modeltest.Safetensors(backbone, 8)}
+	config, err := fs.ReadFile(etude.FS(), "config.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var fields map[string]any
+	if err := json.Unmarshal(config, &fields); err != nil {
+		t.Fatal(err)
+	}
+	delete(fields, "quantization")
+	delete(fields, "quantization_config")
+	if config, err = json.Marshal(fields); err != nil {
+		t.Fatal(err)
+	}
+	files["config.json"] = &fstest.MapFile{Data: config}
+
+	want, got := ask(t, "f32"), askOf(t, files, "f32")
+	if worst := Compare(got, []Reference{{Source: "MLX layout", Tolerance: map[string]float64{"f32": 1e-4}, Answers: want}}, "f32"); len(worst) != len(Probes()) {
+		t.Errorf("%d of %d probes were compared", len(worst), len(Probes()))
+	} else {
+		for _, r := range worst {
+			if !r.OK {
+				t.Errorf("%s: difference %g at %s", r.Probe, r.Largest, r.Where)
+			}
+		}
+	}
 }
 
 func etudeModel(t *testing.T) Model {

@@ -35,7 +35,7 @@ STAGES = (("words", 700, 1e-3, 1.5e-3, .3, .2, 8, False), ("phrases", 1000, 8e-4
 LEAK = .01           # how far probabilities of whole prompts may be from those of training's form
 FOLDER = pathlib.Path(__file__).resolve().parent.parent / "model"
 CARD = {"name": "etude", "description": "A small practice model that comes with Clefbar. It answers plain, everyday cases and shows how decision models work.",
-        "release_date": "2026-11-30", "practice": True}
+        "release_date": "2026-12-01", "practice": True}
 
 
 def note(own, reference):
