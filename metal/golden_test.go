@@ -179,7 +179,12 @@ func backbone(t *testing.T, dir string, o emu.DeviceOptions) (*qwen.Model, *Back
 // hidden runs tokens behind an optional prefix and returns the final rows.
 func hidden(t *testing.T, m *qwen.Model, b *Backend, ids []int32, prefix *qwen.Prefix) []float32 {
 	t.Helper()
-	x, err := m.Forward(context.Background(), qwen.Input{IDs: ids, Prefix: prefix})
+	return finalRows(t, m, b, qwen.Input{IDs: ids, Prefix: prefix})
+}
+
+func finalRows(t *testing.T, m *qwen.Model, b *Backend, in qwen.Input) []float32 {
+	t.Helper()
+	x, err := m.Forward(context.Background(), in)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,22 +203,14 @@ func TestSomeRows(t *testing.T) {
 	ids := tokens(70)
 	want := hidden(t, m, b, ids, nil)
 	spans := []backend.Span{{From: 69, To: 70}, {From: 20, To: 33}}
-	x, err := m.Forward(context.Background(), qwen.Input{IDs: ids, Rows: spans})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.Free(x)
-	rows := make([]float32, x.Rows()*x.Cols())
-	if err := b.Read(rows, x); err != nil {
-		t.Fatal(err)
-	}
+	rows, width := finalRows(t, m, b, qwen.Input{IDs: ids, Rows: spans}), m.Config().Hidden
 	for _, s := range spans {
-		from, to := s.From*x.Cols(), s.To*x.Cols()
+		from, to := s.From*width, s.To*width
 		if d := differ(rows[from:to], want[from:to]); d > 1e-3 {
 			t.Errorf("rows [%d, %d) differ by %g", s.From, s.To, d)
 		}
 	}
-	if sameBits(rows[:x.Cols()], want[:x.Cols()]) {
+	if sameBits(rows[:width], want[:width]) {
 		t.Error("a row that nobody reads was finished")
 	}
 }

@@ -77,11 +77,13 @@ type decoderLayer struct {
 	up, down            linear
 }
 
-// Rows returns the spans of hidden rows that Score reads for questions behind tokens: nil means all. A head
-// whose residual gate is shut (zero in float32) answers by its prior, which reads the instructions and the last
-// token alone (clef.md 6.5).
+// shut tells whether the residual gate is zero in float32: then the prior alone answers.
+func (h *Head) shut() bool { return h.gate == 0 }
+
+// Rows returns the spans of hidden rows that Score reads for questions behind tokens: nil means all. The prior,
+// which is all of a shut head, reads the instructions and the last token alone (clef.md 6.5).
 func (h *Head) Rows(qs []engine.QuestionSpans, tokens int) []backend.Span {
-	if h.gate != 0 {
+	if !h.shut() {
 		return nil
 	}
 	out := []backend.Span{{From: tokens - 1, To: tokens}}

@@ -86,7 +86,7 @@ func (j *job) apply(x backend.Buffer, w backend.Weight) backend.Buffer {
 
 func (j *job) run(hidden backend.Buffer, ids []int32) ([][]float32, error) {
 	var memory backend.Buffer
-	if j.gate != 0 {
+	if !j.shut() {
 		memory = j.b.New(hidden.Rows(), j.cfg.Width, backend.Work)
 		j.free = append(j.free, memory)
 	}
@@ -95,7 +95,7 @@ func (j *job) run(hidden backend.Buffer, ids []int32) ([][]float32, error) {
 	j.b.MeanRows(fields, hidden, j.fields)
 	last := hidden.Slice(hidden.Rows()-1, hidden.Rows())
 	lexical := j.lexical(ids)
-	if j.gate == 0 {
+	if j.shut() {
 		prior, err := j.prior(fields, last, lexical)
 		if err != nil {
 			return nil, err

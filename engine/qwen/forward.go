@@ -75,14 +75,13 @@ func (m *Model) run(in Input, keep *Prefix) (backend.Buffer, error) {
 	m.show("embed", 0, x)
 	cos, sin := m.angles(pos[past:])
 	s := newScratch(m.b, evenRows(rows, m.block))
-	last := len(m.layers) - 1
-	some := in.Rows != nil && keep == nil && m.layers[last].attn != nil
-	for i := range m.layers {
-		if i == last && some {
-			break
-		}
-		l := &m.layers[i]
-		if l.attn != nil {
+	whole := len(m.layers) // layers that run for all rows
+	some := in.Rows != nil && keep == nil && m.layers[whole-1].attn != nil
+	if some {
+		whole--
+	}
+	for i := range whole {
+		if m.layers[i].attn != nil {
 			m.attention(i, x, cos, sin, in.Prefix, keep, s)
 		} else {
 			m.deltaRule(i, x, in.Prefix, keep, s)
