@@ -108,6 +108,9 @@ func (d *diagnosis) verdict() ui.Verdict {
 		}
 		v.Findings = append(v.Findings, f)
 	}
+	if v.Good && v.Compared > 0 {
+		v.Text = fmt.Sprintf("The files are right, and every answer agrees with the reference: %d compared.", v.Compared)
+	}
 	v.Findings = append(v.Findings, ui.Finding{Name: "machine", Skipped: true, Detail: d.Machine.String()})
 	var report strings.Builder
 	d.write(&report, "FAIL")
